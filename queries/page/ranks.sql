@@ -1,3 +1,4 @@
+-- title = "Ranks beside each other"
 -- doc = """Device time of each rank by category, of its step (without steps: of the whole recording). A rank that
 -- differs from the others in its column is what the others wait for, or waits itself: communication is split into
 -- waiting for the last rank and transfer where it was matched across ranks. Of more than 16 ranks the median one and

@@ -223,3 +223,22 @@ def test_a_plan_stands_on_the_page(tmp_path: Path) -> None:
         ("features.3 wgrad", "own", "PyTorch's own", 4_000_000),
     ]
     assert "the plan, whole step: 1.20 (1.10 to 1.30) faster" in render(shown, "1")
+
+
+def test_a_page_of_published_times_begins_with_its_answer_and_has_no_hints_of_the_terminal(tmp_path: Path) -> None:
+    layer, _ = parse("8x64x9x9 k8 3x3 s1 p1")
+    rows = [
+        {**layer.facts(), "status": "published", "device": "TITAN", "algorithm": "direct", "direction": way,
+         "batch": batch, "model": "net", "layer": "one", "backend": "cuDNN", "wall_ns": 1_000 * batch, "n": 1}
+        for batch in range(1, 30) for way in ("fprop", "dgrad", "wgrad")
+    ]  # fmt: skip
+    folder = results.write(tmp_path / "published", {"algorithm_times": rows}, {"kind": "study"})
+    with store.open_capture(folder) as connection:
+        shown = page.gather(connection, "title", 10)
+    sections = shown.reports[0].sections
+    assert sections[0].rows[0][1].startswith("No algorithm can be called the fastest: the 87 published times")
+    assert all(section.rows for section in sections)
+    notes = [section.note for section in sections if section.note]
+    assert any("left out (`traceview report` shows all)" in note for note in notes)
+    text = render(shown, "1")
+    assert "--limit 0" not in text and "Nothing was measured" not in text

@@ -276,6 +276,23 @@ def test_a_ranking_on_a_busy_machine_says_so(tmp_path: Path) -> None:
             assert [(row["processes"], row["busy"]) for row in section(connection, "times")] == [(3, 0), (3, n)]
 
 
+def test_the_answer_names_the_least_time_or_says_why_it_cannot(tmp_path: Path) -> None:
+    rows = [*runs("torch", [10] * 3, [30] * 3, [50, 51, 49]), *runs("jax", [20] * 3, [40] * 3, [100, 105, 95])]
+    connection = connected(results.write(tmp_path / "quiet", {"framework_times": rows}, {"kind": "study frameworks"}))
+    assert [row["text"] for row in section(connection, "verdict")] == [
+        "lenet training step, batch 64, 1 thread, nchw: torch takes least, 50.0 ms; then jax, 2.00 times as long "
+        "(whether that is more than chance says the ranking)."
+    ]
+    for row in rows:
+        row["others_pct"] = 80.0
+    connection = connected(results.write(tmp_path / "busy", {"framework_times": rows}, {"kind": "study frameworks"}))
+    assert [row["text"] for row in section(connection, "verdict")] == [
+        "lenet training step, batch 64, 1 thread, nchw: cannot tell which framework is the fastest, most processes "
+        "shared the machine with other programs.",
+        "The machine was busy with something else in most processes of 2 of 2 rows.",
+    ]
+
+
 def test_every_two_frameworks_are_held_against_the_noise_not_only_the_fastest(tmp_path: Path) -> None:
     """The second and third differ by 1 % and their processes by 5 %; one process of a fourth tells nothing."""
     rows = [

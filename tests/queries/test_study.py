@@ -405,3 +405,23 @@ def test_the_best_plan_for_alexnet(studies: duckdb.DuckDBPyConnection) -> None:
         WHERE place = 1 AND starts_with(label, 'alexnet conv') AND direction IN ('fprop', 'backward')
         GROUP BY direction ORDER BY direction DESC"""
     assert studies.execute(query).fetchall() == [("fprop", "26.55", 4), ("backward", "56.15", 4)]
+
+
+def test_the_answer_counts_who_is_fastest_and_says_that_the_machine_was_busy(tmp_path: Path) -> None:
+    busy = [timed(LAYER.format(2), "fprop", name, ms, others_pct=40.0) for name, ms in (("fft", 3), ("direct", 4))]
+    found = section(capture(tmp_path, *ROWS, *busy), "study/verdict")
+    assert [row["text"] for row in found] == [
+        "cpu, 1 thread: of 4 problems (shape, batch and pass) with times of at least two algorithms the fastest are "
+        "fft in 2, direct in 1, winograd_nonfused in 1.",
+        "The machine was busy for 2 of 12 times (other programs took 40 % of the cores, median of these).",
+    ]
+
+
+def test_published_times_of_one_algorithm_name_no_fastest(tmp_path: Path) -> None:
+    rows = [timed(LAYER.format(8), way, "direct", 20, status="published") for way in ("dgrad", "wgrad")]
+    (row,) = section(capture(tmp_path, *rows), "study/verdict")
+    assert row["text"] == (
+        "No algorithm can be called the fastest: the 2 published times of 1 shape on cpu, 1 thread hold one algorithm "
+        "for each pass."
+    )
+    assert section(capture(tmp_path / "none"), "study/verdict") == []

@@ -10,7 +10,19 @@ import pytest
 from colour_vision import ciede2000, contrast, difference
 
 from traceview.analysis.model import Column, Section
-from traceview.render.charts import MOST_BARS, MOST_ICICLE, OTHER, _known, chart, colour, ink, round_ticks, tree
+from traceview.render.charts import (
+    LETTER,
+    MOST_BARS,
+    MOST_ICICLE,
+    OTHER,
+    WIDTH,
+    _known,
+    chart,
+    colour,
+    ink,
+    round_ticks,
+    tree,
+)
 
 HOSTILE = '</svg><script>alert(1)</script>"\x1b[31m'
 
@@ -134,6 +146,13 @@ def test_a_bar_says_which_part_was_not_timed(every: list[str], told: str) -> Non
     assert {"conv1 16", "conv2 16", told, "10.0 us"} <= set(texts)
 
 
+def test_what_stands_beside_the_longest_bar_fits_the_chart() -> None:
+    how = {"kind": "bars", "label": ["layer"], "parts": ["forward_ns", "backward_ns"], "every": ["forward_ns"]}
+    svg = _drawn(_section(how, "layer forward_ns backward_ns", ("conv1", None, 3_160_000)))
+    (text,) = (text for text in svg.iter("text") if text.text == "3.16 ms, no forward")
+    assert float(text.get("x", 0)) + len(text.text or "") * LETTER <= WIDTH
+
+
 def test_a_segment_has_the_colour_of_its_layer_and_the_pattern_of_its_pass() -> None:
     how = {"kind": "bars", "label": "run", "parts": ["busy_ns"], "segment": ["layer", "pass"]}
     rows = [
@@ -248,7 +267,7 @@ def test_colours_are_told_apart_by_everybody(group: str) -> None:
 
 
 def test_a_colour_means_one_thing() -> None:
-    """Names of one colour are of one thing: idle devices, kinds of one copy, parts of a call and their category."""
+    """Names of one colour are of one thing: idle devices, kinds of one copy, parts and families of a category."""
     names: dict[str, set[str]] = {}
     for group in _known().values():
         for name, shade in group.items():
@@ -257,11 +276,14 @@ def test_a_colour_means_one_thing() -> None:
     assert alike == [
         ["CPU idle", "GPU idle", "MTIA idle", "TPU idle", "idle"],
         ["backward", "gradient"],
+        ["batch_norm", "norm"],
+        ["collective", "communication"],
         ["conv", "main"],
         ["copy", "memcpy_dtod", "memcpy_ptop"],
         ["fill", "helper", "memset"],
         ["layout", "layout_transpose"],
         ["other", "several", "unknown"],
+        ["softmax", "softmax_loss"],
     ]
 
 

@@ -6,6 +6,7 @@ Invariant: every number comes from the queries of reports or of `queries/page`, 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import duckdb
@@ -87,15 +88,32 @@ def gather(
     told = {section.title for report in own for section in report.sections if section.chart}
     charts = tuple(shown for shown in _sections(connection) if shown.rows and shown.title not in told)
     found = () if own else findings.run(connection).findings
-    overview = own or [reports.run(connection, "overview", best=lambda _: findings.best_of(found))]
+    overview = [_with_rows(report) for report in own] or [
+        reports.run(connection, "overview", best=lambda _: findings.best_of(found))
+    ]
     return Page(
         title=title,
-        reports=(*first, *(reports.shown(report, MOST_ROWS) for report in overview)),
+        reports=tuple(map(_without_hints, (*first, *(reports.shown(report, MOST_ROWS) for report in overview)))),
         findings=found,
         explained=() if own else advice.explained(connection),
         charts=charts,
         timeline=None if own else _timeline(connection, step, steps, most),
     )
+
+
+def _with_rows(report: Report) -> Report:
+    """The report of an experiment without sections that found nothing, where any found something."""
+    sections = tuple(section for section in report.sections if section.rows)
+    return replace(report, sections=sections) if sections else report
+
+
+def _without_hints(report: Report) -> Report:
+    """Notes on left-out rows name the report that has them, not an option of a command that was not given."""
+    sections = (
+        replace(it, note=it.note and it.note.replace("--limit 0 shows all", "`traceview report` shows all"))
+        for it in report.sections
+    )
+    return replace(report, sections=tuple(sections))
 
 
 def _queries() -> Iterable[sql.Query]:

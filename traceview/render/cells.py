@@ -191,7 +191,7 @@ def fit(found: Sequence[Field], room: int, look: Look) -> tuple[list[Field], lis
     """The columns that are shown, their widths, and those that are left out. Tables of a first screen are low."""
     shown = list(found)
     widths = widths_of(shown, room, False, NARROW if look.first else READABLE) or widths_of(shown, room, True, READABLE)
-    for field in _by_value(found, look.leave_out):
+    for field in by_value(found, look.leave_out):
         # Texts give way before what says something does.
         widths = widths or (None if _says_nothing(field) else widths_of(shown, room, True, NARROW))
         if widths:
@@ -203,10 +203,10 @@ def fit(found: Sequence[Field], room: int, look: Look) -> tuple[list[Field], lis
     return shown, widths, [field for field in found if field not in shown]
 
 
-def _by_value(found: Sequence[Field], leave_out: Sequence[str]) -> list[Field]:
+def by_value(found: Sequence[Field], leave_out: Sequence[str]) -> list[Field]:
     """The columns in the order in which they are left out: what says nothing, what the section names, then those on the
     right."""
-    least = sorted(filter(_says_nothing, found), key=lambda field: (set(field.cells) != {NULL}, not _is_zero(field)))
+    least = sorted(filter(_says_nothing, found), key=lambda field: (set(field.cells) != {NULL}, not is_zero(field)))
     named = {field.name: field for field in found}
     least += [named[name] for name in leave_out if name in named and named[name] not in least]
     least += [field for field in found[:0:-1] if field not in least]
@@ -216,10 +216,10 @@ def _by_value(found: Sequence[Field], leave_out: Sequence[str]) -> list[Field]:
 
 def _says_nothing(field: Field) -> bool:
     """Whether nothing is recorded in it, or it is one of those that say little where all rows have the same."""
-    return _is_zero(field) or (field.name in SAME and len({*field.cells} - {NULL}) == 1)
+    return is_zero(field) or (field.name in SAME and len({*field.cells} - {NULL}) == 1)
 
 
-def _is_zero(field: Field) -> bool:
+def is_zero(field: Field) -> bool:
     return all(cell == NULL or _ZERO.fullmatch(cell) for cell in field.cells)
 
 

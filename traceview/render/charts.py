@@ -112,7 +112,7 @@ def bars(section: Section, rows: Sequence[Row], how: Row) -> Markup | None:
         x = edge
         for row in some:
             for part in parts:
-                width = (row[part] or 0) / most * (WIDTH - edge - 90)
+                width = (row[part] or 0) / most * (WIDTH - edge - 90 - 60 * ("every" in how))
                 if width <= 0:
                     continue
                 if "segment" in how:
@@ -593,13 +593,15 @@ def tiles(section: Section, rows: Sequence[Row], how: Row) -> Markup | None:
             continue
         value, strength = str(row[how["value"]]), row[how["strength"]]
         ratio = f" {strength:.2f}" if is_positive(strength) else ""
-        depth = min(1.0, 0.25 + 0.75 * max(0.0, strength - 1)) if is_positive(strength) else 0.25
+        # Between pale and full no ink can be read in light and in dark.
+        depth = (1.0 if strength >= 2 else 0.25 + 0.2 * max(0.0, strength - 1)) if is_positive(strength) else 0.25
+        dark = {"class_": ink(colour(value))} if depth == 1 else {}
         signs.setdefault(value, (colour(value), ""))
         drawing.add(
             "rect", title=f"{named(row, how['row'])}, {columns[place]}: {value}{ratio}", x=at + room * place,
             y=30 + 22 * line, width=room - 2, height=20, fill=colour(value), fill_opacity=round(depth, 2),
         )  # fmt: skip
-        drawing.text(at + room * place + 6, 30 + 22 * line + 14, f"{value}{ratio}", room - 10)
+        drawing.text(at + room * place + 6, 30 + 22 * line + 14, f"{value}{ratio}", room - 10, **dark)
     drawing.height = 34.0 + 22 * min(len(names), MOST_ROWS)
     legend(drawing, signs)
     _left_out(drawing, len(names) - MOST_ROWS, "rows")

@@ -15,6 +15,7 @@ import pytest
 from timelines import EVENTS, HOSTILE, event, made
 
 from traceview.analysis import page
+from traceview.analysis.model import Column, Look, Page, Report, Section
 from traceview.render.page import render
 
 FAR = 6_000_000
@@ -418,6 +419,25 @@ def test_on_paper_nothing_is_cut_off(browser: Any, html: Path) -> None:
     wide = """() => Array.from(document.querySelectorAll('.scroll, table')).filter(
         it => it.getBoundingClientRect().right > innerWidth + 1 || it.scrollWidth > it.clientWidth + 1).length"""
     assert found.tab.evaluate(wide) == 0
+    found.tab.close()
+
+
+def test_a_wide_table_leaves_what_says_nothing_and_on_paper_what_is_of_least_value(
+    browser: Any, tmp_path: Path
+) -> None:
+    """Zeros are named below it; twelve columns are printed, those that the section can do without are not."""
+    names = [f"c{at}" for at in range(15)]
+    columns = tuple(Column(name, "BIGINT", "") for name in names)
+    rows = tuple((*range(row, row + 14), 0) for row in (1, 2))
+    section = Section("wide", "Wide", "", columns, rows, None, "", None, None, Look(leave_out=("c3",)))
+    shown = Page("wide", (Report("wide", "Wide", "", (section,), ()),), (), (), (), None)
+    (tmp_path / "wide.html").write_text(render(shown, "1"), encoding="utf-8")
+    found = Opened(browser, tmp_path / "wide.html")
+    heads = "() => [...document.querySelectorAll('th')].filter(it => it.offsetWidth).map(it => it.innerText)"
+    assert found.tab.evaluate(heads) == names[:14]
+    assert found.tab.get_by_text("Zero or empty in all rows: c14").count() == 1
+    found.tab.emulate_media(media="print")
+    assert found.tab.evaluate(heads) == [name for name in names[:13] if name != "c3"]
     found.tab.close()
 
 

@@ -30,6 +30,10 @@ from traceview.render.page.varints import varints
 
 MOST_ROWS = 200
 """Rows of a table on the page; reports hold the rest."""
+MOST_COLUMNS = 9
+"""Columns from which on those that hold nothing but zeros, or nothing, are only named below the table."""
+MOST_ON_PAPER = 12
+"""Columns of a table on paper: those of least value stay on the screen."""
 LONG_TEXT = 40
 
 
@@ -87,19 +91,28 @@ def _table(section: Section) -> dict[str, Any]:
     short = names.short({name for row in rows for value in row if isinstance(value, list) for name in map(str, value)})
     once = {at for at, field in enumerate(found) if len(rows) > 1 and _is_said_once(field.cells[: len(rows)])}
     columns = [at for at in range(len(found)) if at not in once]
+    empty = [at for at in columns if len(columns) > MOST_COLUMNS and cells.is_zero(found[at])]
+    columns = [at for at in columns if at not in empty]
+    least = cells.by_value([found[at] for at in columns], section.look.leave_out)
+    screen = {field.name for field in least[: max(0, len(columns) - MOST_ON_PAPER)]}
 
-    def cell(at: int, row: int) -> tuple[str, str, bool]:
+    def look(at: int) -> str:
+        words = ("t" * (not found[at].is_numeric), "s" * (found[at].name in screen))
+        return " ".join(filter(None, words))
+
+    def cell(at: int, row: int) -> tuple[str, str, str]:
         shown, value = found[at].cells[row], rows[row][at]
         if isinstance(value, list):
             # An operator that calls itself again says nothing more.
-            return clean(" > ".join(name for name, _ in groupby(short[str(name)] for name in value))), "", False
+            return clean(" > ".join(name for name, _ in groupby(short[str(name)] for name in value))), "", look(at)
         whole = _text(str(value)) if isinstance(value, str) and clean(value) != shown else ""
-        return shown, whole, found[at].is_numeric
+        return shown, whole, look(at)
 
     return {
-        "heads": [(found[at].header, section.columns[at].doc, found[at].is_numeric) for at in columns],
+        "heads": [(found[at].header, section.columns[at].doc, look(at)) for at in columns],
         "rows": [[cell(at, row) for at in columns] for row in range(len(rows))],
         "once": [(found[at].header, found[at].cells[0]) for at in sorted(once)],
+        "empty": ", ".join(found[at].header for at in empty),
         "left_out": len(section.rows) - len(rows),
     }
 

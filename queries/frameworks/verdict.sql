@@ -1,0 +1,34 @@
+-- title = "Answer"
+-- doc = "Least time of each model under the same conditions, in a sentence, and whether the machine was busy."
+-- brief = ""
+-- cannot = "No framework has times here: see the section refused, or run traceview study frameworks."
+-- lines = ["{text}"]
+-- [columns]
+-- position = "order of the sentences"
+-- text = "a sentence"
+WITH cell AS (
+    SELECT framework AS name, n, 2 * busy > n AS is_busy,
+        concat_ws(', ', model || if(training_ns IS NULL, ' forward pass', ' training step'), 'batch ' || batch,
+            threads || if(threads = 1, ' thread', ' threads'), layout, nullif(device, 'cpu')) AS what,
+        coalesce(training_ns, forward_ns) / 1e6 AS ms
+    FROM framework_speeds WHERE NOT is_published AND len(differs) = 0 AND coalesce(training_ns, forward_ns) IS NOT NULL
+), usable AS (
+    SELECT what, list(name ORDER BY ms, name) AS names, list(ms ORDER BY ms, name) AS times
+    FROM cell WHERE n >= 2 AND NOT is_busy GROUP BY what
+), said AS (
+    SELECT 1 AS part, u.what, if(len(names) > 1, format('{}: {} takes least, {:.1f} ms; then {}, {:.2f} times as '
+        || 'long (whether that is more than chance says the ranking).', u.what, names[1], times[1], names[2],
+        times[2] / times[1]), format('{}: {} takes {:.1f} ms; nothing ran beside it that can be ranked.', u.what,
+        names[1], times[1])) AS text
+    FROM usable u
+    UNION ALL
+    SELECT 1, what, format('{}: cannot tell which framework is the fastest, {}.', what,
+        if(bool_and(n < 2), 'each ran in one process', 'most processes shared the machine with other programs'))
+    FROM cell ANTI JOIN usable USING (what) GROUP BY what
+    UNION ALL
+    SELECT 2, '', format('The machine was busy with something else in most processes of {} of {} rows.',
+        count(*) FILTER (is_busy), count(*))
+    FROM cell HAVING bool_or(is_busy)
+)
+SELECT row_number() OVER (ORDER BY part, what, text) AS position, text FROM said
+ORDER BY position

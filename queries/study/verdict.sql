@@ -1,0 +1,46 @@
+-- title = "Answer"
+-- doc = "Which algorithm is the fastest how often, in a sentence for each setting, and whether the machine was busy."
+-- brief = ""
+-- cannot = "No times of convolution algorithms in this capture; `traceview study` measures or imports them."
+-- lines = ["{text}"]
+-- [columns]
+-- position = "order of the sentences"
+-- text = "a sentence"
+WITH won AS (
+    SELECT coalesce(setting, 'unknown device') AS setting, contender, count(*) AS wins
+    FROM algorithm_best WHERE place = 1 AND algorithms >= 2 GROUP BY ALL
+), race AS (
+    SELECT setting, CAST(sum(wins) AS BIGINT) AS problems,
+        list(format('{} in {:,}', contender, wins) ORDER BY wins DESC, contender)[:3] AS most,
+        problems - CAST(list_sum(list(wins ORDER BY wins DESC, contender)[:3]) AS BIGINT) AS rest
+    FROM won GROUP BY setting
+), timed AS (
+    SELECT count(*) AS n, count(DISTINCT problem) AS problems, count(DISTINCT setting) AS settings,
+        any_value(setting) AS setting, bool_and(status = 'published') AS is_published,
+        count(*) FILTER (others_pct >= 10) AS busy, median(others_pct) FILTER (others_pct >= 10) AS others_pct
+    FROM algorithm_times WHERE is_timed
+), said AS (
+    SELECT 1 AS part, problems AS size, format('{}: of {:,} problem{} (shape, batch and pass) with times of at least '
+        || 'two algorithms the fastest {} {}{}.', setting, problems, if(problems = 1, '', 's'),
+        if(problems = 1, 'is', 'are'), array_to_string(most, ', '),
+        if(len(most) = 3 AND rest > 0, format(', others in {:,}', rest), '')) AS text
+    FROM race QUALIFY row_number() OVER (ORDER BY problems DESC, setting) <= 5
+    UNION ALL
+    SELECT 1, 0, format('No algorithm can be called the fastest: the {:,} {}times of {:,} shape{} on {} hold one '
+        || 'algorithm for each pass.', n, if(is_published, 'published ', ''), problems, if(problems = 1, '', 's'),
+        if(settings = 1, setting, settings || ' settings'))
+    FROM timed WHERE n > 0 AND NOT EXISTS (FROM race) AND NOT EXISTS (FROM algorithm_best WHERE algorithms >= 2)
+    UNION ALL
+    SELECT 1, 0, format('No algorithm can be called the fastest: the {:,} times are of too few runs that differ too '
+        || 'much.', n)
+    FROM timed WHERE NOT EXISTS (FROM race) AND EXISTS (FROM algorithm_best WHERE algorithms >= 2)
+    UNION ALL
+    SELECT 2, 0, format('{} more setting{}: see the wins by algorithm.', count(*) - 5, if(count(*) = 6, '', 's'))
+    FROM race HAVING count(*) > 5
+    UNION ALL
+    SELECT 3, 0, format('The machine was busy for {:,} of {:,} times (other programs took {:.0f} % of the cores, '
+        || 'median of these).', busy, n, others_pct)
+    FROM timed WHERE busy > 0
+)
+SELECT row_number() OVER (ORDER BY part, size DESC, text) AS position, text FROM said
+ORDER BY position
