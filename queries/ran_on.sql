@@ -1,7 +1,8 @@
 -- title = "What a recording ran on"
--- doc = "One row: framework as the trace writes it, kind of device, its product name, and the threads of a CPU."
+-- doc = "One row: framework, kind of device, its product name, and the threads of a CPU."
 -- [columns]
 -- framework = "framework as recorded, NULL where it is not known; of several ranks, that of the first"
+-- known_as = "framework in lower case, as recorded or by the names of kernels, of the first rank that has one"
 -- device = "cpu, gpu or tpu"
 -- model = "product name of the processor, or of the first other device"
 -- threads = "threads that the first rank computes with; NULL on other devices"
@@ -15,7 +16,10 @@ WITH first AS (SELECT min(rank) AS rank FROM raw.captures
     FROM processes p JOIN first USING (rank)
 ), framework AS (
     SELECT max(c.framework) AS name FROM raw.captures c JOIN first USING (rank)
+), known AS (
+    SELECT arg_min(framework, rank) AS name FROM known_frameworks
 )
-SELECT framework.name AS framework, if(has_device, coalesce(device.kind, 'gpu'), 'cpu') AS device,
-    if(has_device, device.name, cpu.processor) AS model, if(has_device, NULL, cpu.threads) AS threads
-FROM framework, used, device, cpu
+SELECT framework.name AS framework, known.name AS known_as,
+    if(has_device, coalesce(device.kind, 'gpu'), 'cpu') AS device, if(has_device, device.name, cpu.processor) AS model,
+    if(has_device, NULL, cpu.threads) AS threads
+FROM framework, known, used, device, cpu

@@ -12,7 +12,7 @@
 -- group = "at the first of the ranks that ran the same way: how many these are, their framework and device"
 WITH run AS (
     SELECT c.rank,
-        coalesce(any_value(c.framework), any_value(f.title), '?')
+        coalesce(any_value(f.name), '?')
             || coalesce(' ' || any_value(c.framework_version), '') AS framework,
         string_agg(DISTINCT c.format, ', ' ORDER BY c.format) AS format,
         coalesce(any_value(d.name), if(bool_or(h.kernels > 0), NULL, any_value(p.name)), CASE
@@ -21,11 +21,7 @@ WITH run AS (
         strftime(make_timestamp(any_value(c.origin_unix_ns) // 1000), '%Y-%m-%d %H:%M:%S') AS origin,
         if(any_value(w.rank) IS NULL, NULL, any_value(r.run_ns)) AS span_ns
     FROM captures c
-    LEFT JOIN (
-        SELECT k.rank, arg_min(f.title, f.position) AS title
-        FROM (SELECT DISTINCT rank, name FROM raw.kernels) k JOIN names.framework f ON regexp_matches(k.name, f.kernels)
-        WHERE k.rank IN (SELECT rank FROM captures WHERE framework IS NULL) GROUP BY k.rank
-    ) f USING (rank)
+    LEFT JOIN known_frameworks f USING (rank)
     LEFT JOIN (
         SELECT rank, string_agg(DISTINCT name, ', ' ORDER BY name) AS name FROM known_devices
         WHERE (rank, (SELECT kind FROM accelerator) || ' ' || coalesce(CAST(device AS VARCHAR), '?'))

@@ -19,19 +19,7 @@
 -- memory_bytes_per_s = "memory bandwidth"
 -- host_link_bytes_per_s = "link to the host, one direction"
 -- peaks_from = "source, or unknown"
-WITH sheet AS (
-    -- By product: there are few, and to match them takes longest.
-    SELECT d.product, k.* FROM (SELECT DISTINCT product FROM known_devices) d
-    JOIN names.device k ON regexp_matches(d.product, '(?i)' || k.pattern)
-    -- A laptop's product shares the name of a faster one for desktops.
-    WHERE NOT regexp_matches(d.product, '(?i)\b(laptop|mobile|max-q)\b')
-    QUALIFY row_number() OVER (PARTITION BY d.product ORDER BY k.position) = 1
-), matched AS (
-    SELECT d.rank, d.device, k.* EXCLUDE (product) REPLACE (
-        if(d.name_from = 'recorded', k.source, d.name_from || '; ' || k.source) AS source),
-        starts_with(d.name_from, '--gpu ') AS by_hand
-    FROM known_devices d JOIN sheet k USING (product)
-), processor AS (
+WITH processor AS (
     -- Two multiply-add units of the widest vector in each core, which no present processor exceeds.
     SELECT rank, 4.0 * simd_bits / 32 * cpu_hz * threads AS fp32,
         format('{} x 2 multiply-add units of {} bits x {:.2f} GHz, as traceview collect noted them',
@@ -42,24 +30,24 @@ WITH sheet AS (
     SELECT DISTINCT rank, device FROM raw.kernels
 ), rated AS (
     -- What is said by hand is meant instead of what the trace says.
-    SELECT k.rank, k.device, k.name, k.kind, if(m.by_hand, NULL, d.fp32_flop_per_s) AS fp32_flop_per_s,
-        if(m.by_hand, NULL, d.memory_bytes_per_s) AS memory_bytes_per_s, d.peaks_from,
-        m.* EXCLUDE (rank, device, fp32_flop_per_s, memory_bytes_per_s, by_hand), m.fp32_flop_per_s AS sheet_fp32,
-        m.memory_bytes_per_s AS sheet_memory
+    SELECT k.rank, k.device, k.name, k.kind, k.sheet, starts_with(k.name_from, '--gpu ') AS by_hand,
+        if(by_hand, NULL, d.fp32_flop_per_s) AS fp32_flop_per_s,
+        if(by_hand, NULL, d.memory_bytes_per_s) AS memory_bytes_per_s, d.peaks_from,
+        if(k.name_from = 'recorded', '', k.name_from || '; ') || k.sheet.source AS source
     FROM known_devices k
     LEFT JOIN raw.devices d ON d.rank = k.rank AND d.device IS NOT DISTINCT FROM k.device
-    LEFT JOIN matched m ON m.rank = k.rank AND m.device IS NOT DISTINCT FROM k.device
 )
 SELECT d.rank, d.device, d.name, u.rank IS NOT NULL OR d.kind = 'cpu'
     AND d.rank NOT IN (SELECT rank FROM used) AS is_used,
-    coalesce(d.fp32_flop_per_s, d.sheet_fp32, c.fp32) AS fp32_flop_per_s, d.tf32_flop_per_s, d.fp16_flop_per_s,
-    d.bf16_flop_per_s, d.fp8_flop_per_s, d.fp4_flop_per_s,
+    coalesce(d.fp32_flop_per_s, d.sheet.fp32_flop_per_s, c.fp32) AS fp32_flop_per_s, d.sheet.tf32_flop_per_s,
+    d.sheet.fp16_flop_per_s, d.sheet.bf16_flop_per_s, d.sheet.fp8_flop_per_s, d.sheet.fp4_flop_per_s,
     -- Twice the rate in fp16 alone is packed arithmetic without them (P100, MI50).
-    CASE WHEN d.sheet_fp32 IS NOT NULL THEN coalesce(d.tf32_flop_per_s > d.sheet_fp32, false)
-        OR coalesce(d.bf16_flop_per_s > d.sheet_fp32, false)
-        OR coalesce(d.fp16_flop_per_s > 3 * d.sheet_fp32, false) END AS has_tensor_cores,
-    coalesce(d.memory_bytes_per_s, d.sheet_memory) AS memory_bytes_per_s,
-    d.host_link_bytes_per_s,
+    CASE WHEN d.sheet.fp32_flop_per_s IS NOT NULL
+        THEN coalesce(d.sheet.tf32_flop_per_s > d.sheet.fp32_flop_per_s, false)
+        OR coalesce(d.sheet.bf16_flop_per_s > d.sheet.fp32_flop_per_s, false)
+        OR coalesce(d.sheet.fp16_flop_per_s > 3 * d.sheet.fp32_flop_per_s, false) END AS has_tensor_cores,
+    coalesce(d.memory_bytes_per_s, d.sheet.memory_bytes_per_s) AS memory_bytes_per_s,
+    d.sheet.host_link_bytes_per_s,
     CASE WHEN d.fp32_flop_per_s IS NOT NULL AND d.memory_bytes_per_s IS NOT NULL
         THEN coalesce(d.peaks_from, 'the trace')
         WHEN d.fp32_flop_per_s IS NOT NULL OR d.memory_bytes_per_s IS NOT NULL

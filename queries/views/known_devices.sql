@@ -9,6 +9,8 @@
 -- kind = "gpu or cpu"
 -- product = "what its peak rates are looked up by; NULL where unknown"
 -- name_from = "recorded, or what the product rests on"
+-- sheet = """its datasheet: the first of classify/devices.toml whose pattern the product's name matches; a laptop's
+-- product has none, since it shares the name of a faster and larger one for desktops"""
 WITH used AS (
     SELECT DISTINCT rank, device FROM raw.kernels
 ), device AS (
@@ -46,16 +48,25 @@ WITH used AS (
         format('taken for {}, as kernels are of {} ({}); --gpu names another', a.product, a.name,
             s.kernel[:60]) AS name_from
     FROM shown s JOIN names.architecture a USING (position)
+), known AS (
+    SELECT d.rank, d.device,
+        coalesce(h.name, if(n.rank IS NULL OR t.rank IS NULL AND g.rank IS NULL, nullif(trim(d.name), ''), NULL),
+            if(t.rank IS NULL, g.architecture || if(starts_with(g.architecture, 'gfx'), '', ' or later'),
+                t.architecture))
+            AS name,
+        d.kind, coalesce(h.name, if(n.rank IS NULL, d.name, coalesce(t.product, g.product))) AS product,
+        CASE WHEN h.name IS NOT NULL THEN '--gpu ' || h.name WHEN n.rank IS NULL THEN 'recorded'
+            ELSE coalesce(t.name_from, g.name_from) END AS name_from
+    FROM device d
+    LEFT JOIN nameless n ON n.rank = d.rank AND n.device IS NOT DISTINCT FROM d.device
+    LEFT JOIN told t ON t.rank = d.rank AND t.device IS NOT DISTINCT FROM d.device
+    LEFT JOIN guessed g ON g.rank = d.rank AND g.device IS NOT DISTINCT FROM d.device
+    LEFT JOIN (SELECT CAST(getvariable('device') AS VARCHAR) AS name) h ON d.kind IS DISTINCT FROM 'cpu'
+), sheet AS (
+    -- By product: there are few, and to match them takes longest.
+    SELECT d.product, k FROM (SELECT DISTINCT product FROM known) d JOIN names.device k
+        ON regexp_matches(d.product, '(?i)' || k.pattern)
+    WHERE NOT regexp_matches(d.product, '(?i)\b(laptop|mobile|max-q)\b')
+    QUALIFY row_number() OVER (PARTITION BY d.product ORDER BY k.position) = 1
 )
-SELECT d.rank, d.device,
-    coalesce(h.name, if(n.rank IS NULL OR t.rank IS NULL AND g.rank IS NULL, nullif(trim(d.name), ''), NULL),
-        if(t.rank IS NULL, g.architecture || if(starts_with(g.architecture, 'gfx'), '', ' or later'), t.architecture))
-        AS name,
-    d.kind, coalesce(h.name, if(n.rank IS NULL, d.name, coalesce(t.product, g.product))) AS product,
-    CASE WHEN h.name IS NOT NULL THEN '--gpu ' || h.name WHEN n.rank IS NULL THEN 'recorded'
-        ELSE coalesce(t.name_from, g.name_from) END AS name_from
-FROM device d
-LEFT JOIN nameless n ON n.rank = d.rank AND n.device IS NOT DISTINCT FROM d.device
-LEFT JOIN told t ON t.rank = d.rank AND t.device IS NOT DISTINCT FROM d.device
-LEFT JOIN guessed g ON g.rank = d.rank AND g.device IS NOT DISTINCT FROM d.device
-LEFT JOIN (SELECT CAST(getvariable('device') AS VARCHAR) AS name) h ON d.kind IS DISTINCT FROM 'cpu'
+SELECT known.*, sheet.k AS sheet FROM known LEFT JOIN sheet USING (product)

@@ -84,9 +84,7 @@ def _from_json(plain: Any) -> Answers | None:
 
 def ran_on(connection: duckdb.DuckDBPyConnection) -> learned.Place:
     """Return the framework and device that a capture ran on, as trials of `tune` are told apart."""
-    ((title, device, model, threads),) = sql.load(content("queries") / "ran_on.sql").run(connection)
-    ranks = sql.load(content("queries") / "framework.sql").run(connection)
-    found = next((str(name) for _, name, _ in ranks if name), None)
+    ((title, found, device, model, threads),) = sql.load(content("queries") / "ran_on.sql").run(connection)
     framework = next((key for key in advice.frameworks() if found and key in found), found)
     return learned.Place(framework, str(device), title or framework or "", model, threads)
 
