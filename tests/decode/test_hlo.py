@@ -170,6 +170,23 @@ def test_programs_that_make_no_sense_are_read(loop: int) -> None:
     assert {row["module"] for row in rows} == {"jit_step"}
 
 
+def test_sizes_that_no_tensor_has_are_cut_and_their_cost_with_them() -> None:
+    many, negative = instruction(1, "many", "add", sizes=[2**62] * 200_000), instruction(2, "less", "add", 1, sizes=[-2])
+    rows = program((1, 1, [many, negative]))
+    assert [len(sizes) for sizes in json.loads(by_name(rows, "output_shapes")["many"])] == [64]
+    assert [json.loads(cost)[:2] for cost in by_name(rows, "cost").values()] == [[0, 1 << 60], [0, 0]]
+
+
+def test_fusions_deep_in_fusions_and_several_of_one_computation_have_no_cost() -> None:
+    nested = [(n, n, [instruction(n, f"f{n}", "fusion", calls=n + 1)]) for n in range(1, 3000)]
+    costs = by_name(program(*nested, (3000, 3000, [instruction(3000, "last", "add", sizes=[4])])), "cost")
+    assert costs["f1"] is None and json.loads(costs["last"])[:2] == [0, 4]
+    inside = (2, 2, [instruction(10_000 + n, f"p{n}", "add", sizes=[4]) for n in range(2000)])
+    calls = [instruction(n, f"f{n}", "fusion", calls=2) for n in range(10, 2000)]
+    costs = by_name(program((1, 1, calls), inside), "cost")
+    assert json.loads(costs["f10"])[:2] == [0, 8000] and {costs[f"f{n}"] for n in range(11, 2000)} == {None}
+
+
 def test_nothing_is_a_table_too() -> None:
     assert hlo.NOTHING.num_rows == 0 and hlo.NOTHING.column_names[0] == "program"
 

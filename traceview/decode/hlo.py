@@ -32,6 +32,7 @@ FILES, FUNCTIONS, LOCATIONS, FRAMES = 1, 2, 3, 4
 frame around it."""
 MOST_FRAMES = 64
 SHAPE_TYPE, SHAPE_SIZES, SHAPE_PARTS = 2, 3, 4
+MOST_DIMENSIONS = 64
 IMAGE, FILTER, OUTPUT = (7, 8, 11), (3, 4, 6), (9, 10, 12)
 """Fields with the numbers of an operand's dimensions: batch (a filter's inputs), channels (its outputs), spatial."""
 WINDOW_ENTRY, STRIDE, PADDING, DILATION, IMAGE_DILATION = 1, 2, 3, 5, 6
@@ -327,7 +328,9 @@ def _bytes(sizes: tuple[int, ...], kind: str | None) -> float:
 
 
 def _sizes(wire: Wire, message: Ints, shapes: Fields) -> dict[int, tuple[int, ...]]:
-    return {int(message[at]): tuple(sizes) for at, sizes in _numbers(wire, shapes, SHAPE_SIZES).items()}
+    """Sizes by message; no tensor has more than `MOST_DIMENSIONS`."""
+    numbers = _numbers(wire, shapes, SHAPE_SIZES)
+    return {int(message[at]): tuple(sizes[:MOST_DIMENSIONS]) for at, sizes in numbers.items()}
 
 
 def _row(one: Instruction, program: Program) -> dict[str, Any]:

@@ -17,6 +17,8 @@ UNTOLD = "custom-call all-reduce all-gather all-to-all reduce-scatter collective
 INSIDE = "while conditional call async-start async-update async-done convolution copy-start copy-done"
 """Instructions without arithmetic; those that do not say what they compute or wait for others; those that stand for
 what is timed inside them, and convolutions, whose cost is that of their pass."""
+DEEPEST, MOST = 20, 1 << 60
+"""How deep fusions stand in fusions, and the most of anything: what says more is damaged."""
 CUTS, REPLACED = ("slice", "dynamic-slice", "gather"), ("dynamic-update-slice", "scatter")
 
 
@@ -58,6 +60,8 @@ class Program:
     computations: dict[int, list[Instruction]]
     flop: dict[int, tuple[int | None, int | None] | None] = field(default_factory=dict)
     """Matrix and other FLOP of instructions, by place, as far as asked for."""
+    owners: dict[int, int] = field(default_factory=dict)
+    """The fusion of each computation that was asked for: a computation is that of one fusion."""
 
     def operands(self, one: Instruction) -> list[Instruction]:
         """Return the instructions whose results an instruction reads."""
@@ -72,15 +76,20 @@ def cost(one: Instruction, program: Program) -> tuple[int | None, int | None, in
     """Matrix FLOP, other FLOP and bytes; FLOP are None where the program does not say what is computed, and everything
     where other rows have the cost."""
     flop = _flop(one, program)
-    return None if flop is None else (*flop, int(_moved(one, program)))
+    if flop is None:
+        return None
+    matrix, other = (number if number is None else max(0, min(number, MOST)) for number in flop)
+    return matrix, other, int(max(0, min(_moved(one, program), MOST)))
 
 
-def _flop(one: Instruction, program: Program) -> tuple[int | None, int | None] | None:
+def _flop(one: Instruction, program: Program, depth: int = 0) -> tuple[int | None, int | None] | None:
     if one.at in program.flop:
         return program.flop[one.at]
     program.flop[one.at] = None  # What makes no sense may hold itself.
     if one.opcode == "fusion" and one.calls:
-        parts = [_flop(part, program) for part in program.inside(one)]
+        if depth == DEEPEST or any(program.owners.setdefault(number, one.at) != one.at for number in one.calls):
+            return None
+        parts = [_flop(part, program, depth + 1) for part in program.inside(one)]
         known = [part for part in parts if part is not None]
         sums = [None if None in column else sum(column) for column in zip(*known, strict=True)] or [0, 0]
         program.flop[one.at] = (sums[0], sums[1]) if len(known) == len(parts) else None
@@ -115,8 +124,8 @@ def _moved(one: Instruction, program: Program) -> float:
     for place, operand in enumerate(program.operands(one)):
         reading = list(users.get(parameters[place].at, ())) if place in parameters else [(one, place)]
         seen: set[int] = set()
-        for user, _ in reading:  # Behind a bitcast stand its users.
-            if inner and user.opcode == "bitcast" and user.at not in seen:
+        for user, at in reading:  # Behind a bitcast stand its users.
+            if inner and user.opcode == "bitcast" and not at and user.at not in seen:
                 seen.add(user.at)
                 reading += users.get(user.at, ())
         known = sum(_read(user, at, operand) for user, at in reading if user.at not in seen)
