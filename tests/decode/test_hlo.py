@@ -171,7 +171,10 @@ def test_programs_that_make_no_sense_are_read(loop: int) -> None:
 
 
 def test_sizes_that_no_tensor_has_are_cut_and_their_cost_with_them() -> None:
-    many, negative = instruction(1, "many", "add", sizes=[2**62] * 200_000), instruction(2, "less", "add", 1, sizes=[-2])
+    many, negative = (
+        instruction(1, "many", "add", sizes=[2**62] * 200_000),
+        instruction(2, "less", "add", 1, sizes=[-2]),
+    )
     rows = program((1, 1, [many, negative]))
     assert [len(sizes) for sizes in json.loads(by_name(rows, "output_shapes")["many"])] == [64]
     assert [json.loads(cost)[:2] for cost in by_name(rows, "cost").values()] == [[0, 1 << 60], [0, 0]]
