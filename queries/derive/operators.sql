@@ -16,8 +16,9 @@ SELECT f.id, f.path, f.parent_id, f.depth, f.self_ns, f.forward_id, f.step, f.fr
     coalesce(CASE WHEN p.name = 'optimizer' AND (f.forward_id IS NOT NULL OR f.is_gradient = 1) THEN 'backward'
             WHEN p.name = 'optimizer' AND m.name IS NOT NULL THEN 'forward' ELSE p.name END,
         CASE WHEN f.forward_id IS NOT NULL THEN 'backward'
-        -- A scope that the program, or Keras' collector, calls so.
-        WHEN regexp_matches(o.module_hierarchy, '(^|/)optimizer(/|$)') THEN 'optimizer' END) AS phase
+        -- A scope that the program, or Keras' collector, calls so; or, in graphs of Keras, after the optimizer's class.
+        WHEN regexp_matches(o.module_hierarchy, '(^|/)optimizer(/|$)|^(?i:sgd|adam[wx]?|adamax|nadam|rmsprop|adagrad'
+            || '|adadelta|adafactor|ftrl|lion|lamb|muon)(_\d+)?(/|$)') THEN 'optimizer' END) AS phase
 FROM op_facts f
 -- Few operators have any of these, or few lie among so many: a small table to look into.
 LEFT JOIN (SELECT id, forward_thread, hlo_kind, module_hierarchy FROM stage.ops

@@ -3,7 +3,7 @@
 -- cannot = "No allocations were recorded."
 -- leave_out = ["line", "phase", "pieces"]
 -- top = 20
--- rest = ["pieces", "size_bytes", "peak_pct"]
+-- rest = ["pieces", "size_bytes"]
 -- [headings]
 -- peak_pct = "of the peak"
 -- [columns]

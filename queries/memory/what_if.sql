@@ -17,6 +17,7 @@
 WITH kind AS (
     SELECT rank, device, any_value(peak_bytes) AS peak_bytes, any_value(peak_phase) AS peak_phase,
         sum(size_bytes) FILTER (kind IN ('activation', 'input', 'temporary', 'workspace')) AS growing_bytes,
+        coalesce(sum(size_bytes) FILTER (kind = 'unknown' AND allocated_ns IS NOT NULL), 0) AS unknown_bytes,
         sum(size_bytes) FILTER (kind = 'optimizer_state') AS state_bytes,
         sum(size_bytes) FILTER (kind = 'gradient' AND (step IS NULL OR step < peak_step)) AS gradient_bytes
     FROM alive_at_peak GROUP BY rank, device
@@ -62,7 +63,8 @@ WITH kind AS (
         format('activations, input and temporary data grow with it, {:.2f} GB do not; all {:.2f} GB can be used',
             (k.peak_bytes - k.growing_bytes) / 1e9, m.memory_bytes / 1e9) AS assumes
     FROM kind k JOIN room m ON m.rank = k.rank AND m.device IS NOT DISTINCT FROM k.device
-    WHERE k.growing_bytes > 0 AND m.memory_bytes > k.peak_bytes
+    -- Where more than that was allocated for purposes that are not known, they may grow too.
+    WHERE k.growing_bytes > k.unknown_bytes AND m.memory_bytes > k.peak_bytes
     UNION ALL
     SELECT c.rank, c.device, 2, format('checkpointing of each {} ({} of them)', c.class, c.n), NULL, c.saved_bytes,
         c.peak_bytes, r.cost_ns,

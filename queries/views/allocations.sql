@@ -18,10 +18,11 @@
 -- line = "the line"
 WITH mark AS (
     SELECT rank, step, min(start_ns) FILTER (is_backward) AS backward_ns,
+        max(start_ns) FILTER (is_backward) AS last_backward_ns,
         min(start_ns) FILTER (phase = 'optimizer') AS optimizer_ns,
-        min(start_ns) FILTER (layer IS NOT NULL AND phase IS DISTINCT FROM 'data') AS model_ns,
-        max(start_ns) FILTER (layer IS NOT NULL AND phase IS DISTINCT FROM 'data' AND NOT is_backward) AS after_ns
-    FROM raw.ops WHERE step IS NOT NULL GROUP BY rank, step
+        min(start_ns) FILTER (is_layer) AS model_ns, max(start_ns) FILTER (is_layer AND NOT is_backward) AS after_ns
+    FROM (SELECT *, layer IS NOT NULL AND coalesce(phase, '') NOT IN ('data', 'optimizer') AS is_layer FROM raw.ops)
+    WHERE step IS NOT NULL GROUP BY rank, step
 ), made AS (
     SELECT a.*,
         -- An operator that only allocates is part of the one that needs the memory.
@@ -35,7 +36,8 @@ WITH mark AS (
     LEFT JOIN raw.ops f ON f.id = a.freed_op_id
 ), known AS (
     SELECT a.*, m.name AS maker_name, m.category, m.end_ns AS maker_end_ns, m.layer, m.is_backward,
-        if(m.is_backward, 'backward', m.phase) AS phase, m.path, k.backward_ns, k.optimizer_ns, k.model_ns, k.after_ns
+        if(m.is_backward, 'backward', m.phase) AS phase, m.path, k.backward_ns, k.last_backward_ns,
+        k.optimizer_ns, k.model_ns, k.after_ns
     FROM made a
     LEFT JOIN ops m ON m.id = a.maker_id
     LEFT JOIN mark k ON k.rank = a.rank AND k.step = a.step
@@ -55,6 +57,9 @@ SELECT a.id, a.rank, a.pid, a.device, a.stream, a.address, a.size_bytes, a.alloc
         WHEN a.phase = 'data' OR (a.layer IS NULL AND regexp_matches(a.path, 'aten::(to|pin_memory)$')) THEN 'input'
         WHEN a.step IS NULL THEN 'unknown'
         WHEN a.phase = 'optimizer' THEN if(a.freed_step = a.step, 'temporary', 'optimizer_state')
+        -- Parameters that are updated during the backward pass: gradients and other data are released alike.
+        WHEN a.is_backward AND a.freed_step = a.step AND a.optimizer_ns < a.last_backward_ns
+            AND a.freed_ns > a.optimizer_ns THEN if(a.freed_phase = 'optimizer', 'gradient', 'unknown')
         WHEN a.is_backward THEN if(a.freed_step = a.step AND (a.optimizer_ns IS NULL OR a.freed_ns < a.optimizer_ns),
             'temporary', 'gradient')
         -- Without a backward pass: as if one were to come.

@@ -17,11 +17,16 @@ from traceview.decode.files import peek
 from traceview.decode.protobuf import Wire
 from traceview.decode.text_bounds import MAX_NAME_BYTES, TOO_LONG
 from traceview.errors import InputError
+from traceview.paths import content
 from traceview.readers import READERS, xplane
 from traceview.sql import text
 
 KEPT = """SELECT (SELECT count(*) FROM kernels) + (SELECT count(*) FROM memcpys) + (SELECT count(*) FROM api_calls)
     + (SELECT count(*) FROM ranges) + (SELECT count(*) FROM events)"""
+
+
+def content_of(query: str) -> str:
+    return (content("queries") / f"{query}.sql").read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="session")
@@ -180,10 +185,71 @@ def test_cuda(captures, shared: Path) -> None:  # type: ignore[no-untyped-def]
     launched = "(SELECT op_id FROM kernels UNION SELECT op_id FROM memcpys)"
     query = f"SELECT ({KEPT}), count(*) FROM ops WHERE id NOT IN (FROM {launched} WHERE op_id IS NOT NULL)"
     assert rows(connection, query) == [(502 + 18 + 536 + 763, 27 - 3)]
-    assert rows(connection, "SELECT name, count(*) FROM counters GROUP BY 1 ORDER BY 1") == [
-        ("allocated_bytes", 649),
-        ("reserved_bytes", 649),
-    ]
+    assert rows(connection, "SELECT name, count(*) FROM counters GROUP BY 1 ORDER BY 1") == [("allocated_bytes", 649)]
+    # Three releases are of what was there before; each total is the sum of what is alive.
+    found = rows(connection, "SELECT device, how, count(*), count(freed_ns) FROM allocations GROUP BY ALL ORDER BY ALL")
+    assert found == [(0, "before", 1, 0), (0, "recorded", 318, 314), (None, "before", 1, 0), (None, "recorded", 10, 10)]
+    assert rows(connection, content_of("checks/allocations_add_up")) == []
+    found = rows(
+        connection,
+        """SELECT kind, count(*), max(size_bytes) FROM allocations WHERE kind = 'workspace'
+            AND op_name = 'PerceptualNetwork/block2_conv2/Relu_1:_FusedConv2D' GROUP BY ALL""",
+    )
+    assert found == [("workspace", 2, 60_162_048)]
+
+
+MIB = 1 << 20
+NOTED = ("allocator_name", "bytes_allocated", "addr", "allocation_bytes", "bytes_reserved", "tf_op")
+NOTES = (
+    # time, allocation?, allocator, total after it, address, bytes
+    *((0, True, "mklcpu", 5 * MIB, 16, MIB), (10, True, "gpu_host_bfc", 3 * MIB, 16, 2 * MIB)),
+    *((20, False, "mklcpu", 4 * MIB, 16, MIB), (30, False, "mklcpu", 3 * MIB, 32, MIB)),
+    *((40, True, "GPU_1_bfc", 7 * MIB, 16, 7 * MIB), (50, True, "GPU_1_bfc", 10 * MIB, 64, 2 * MIB)),
+)
+
+
+def test_allocations_of_several_allocators(tmp_path: Path) -> None:
+    """Two of the host have the same address, and each a total of its own; one of a GPU misses an event."""
+    names = {1: "MemoryAllocation", 2: "MemoryDeallocation"}
+    known = b"".join(field(4, field(1, key) + field(2, field(1, key) + field(2, name))) for key, name in names.items())
+    known += b"".join(
+        field(5, field(1, key) + field(2, field(1, key) + field(2, name))) for key, name in enumerate(NOTED, 1)
+    )
+    events = b""
+    for at, is_one, allocator, total, address, size in NOTES:
+        stats = field(4, field(1, 1) + field(5, allocator))
+        for key, value in enumerate((total, address, size, 0), 2):
+            stats += field(4, field(1, key) + field(4, value))
+        events += field(4, field(1, 1 if is_one else 2) + field(2, 1000 * at) + field(3, 0) + stats)
+    (tmp_path / "memory.pb").write_bytes(field(1, field(2, "/host:CPU") + field(3, events) + known))
+    with traceview.open(tmp_path / "memory.pb") as capture:
+        found = capture.sql(
+            f"""SELECT device, address, size_bytes // {MIB}, allocated_ns, freed_ns, how FROM allocations
+                ORDER BY device NULLS FIRST, allocated_ns NULLS FIRST, size_bytes"""
+        ).fetchall()
+        assert found == [
+            *((None, 32, 1, None, 30, "recorded"), (None, None, 4, None, None, "before")),
+            *((None, 16, 1, 0, 20, "recorded"), (None, 16, 2, 10, None, "recorded")),
+            (1, 16, 7, 40, None, "recorded"),
+            *((1, None, 1, 50, None, "difference"), (1, 64, 2, 50, None, "recorded")),
+        ]
+        totals = capture.sql("SELECT device, start_ns, value // 1048576, name FROM counters ORDER BY 2").fetchall()
+        assert totals == [
+            *((None, at, total, "allocated_bytes") for at, total in ((0, 6), (10, 8), (20, 7), (30, 6))),
+            *((1, at, total, "allocated_bytes") for at, total in ((40, 7), (50, 10))),
+        ]
+        assert capture.sql(content_of("checks/allocations_add_up")).fetchall() == []
+
+
+def test_state_of_an_optimizer_of_keras_is_no_activation(sample) -> None:  # type: ignore[no-untyped-def]
+    """Momenta are products made at the start of a step; gradients are used during the backward pass."""
+    connection = sample("keras-3.15.1-tensorflow-alexnet-cpu.xplane.pb.gz")
+    found = rows(connection, "SELECT kind, phase, count(*) FROM allocations WHERE layer = 'sgd' GROUP BY ALL")
+    assert found == [("optimizer_state", "optimizer", 14)]
+    found = rows(connection, "SELECT DISTINCT kind FROM allocations WHERE op_name LIKE '%/gradient_tape/%'")
+    assert found == [("unknown",)]
+    assert rows(connection, "SELECT count(*) FROM counters WHERE name = 'allocated_bytes'") == [(118,)]
+    assert rows(connection, content_of("checks/allocations_add_up")) == []
 
 
 @pytest.mark.long

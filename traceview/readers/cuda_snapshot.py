@@ -11,10 +11,12 @@ import contextlib
 import io
 import pickle
 import resource
+from array import array
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NoReturn
 
+import numpy as np
 import pyarrow as pa
 
 from traceview.decode.files import Peek, Stream
@@ -53,7 +55,8 @@ def read(stream: Stream, sink: Sink) -> None:
     found = _loaded(stream)
     traces = [_dicts(trace) for trace in _lists(found.get("device_traces"))]
     segments = _dicts(found.get("segments"))
-    has_times = all(type(event.get("time_us")) is int for trace in traces for event in trace)
+    del found
+    has_times = any(traces) and all(type(event.get("time_us")) is int for trace in traces for event in trace)
     devices = {_whole(segment.get("device")) or 0 for segment in segments} | {
         n for n, trace in enumerate(traces) if trace
     }
@@ -63,7 +66,7 @@ def read(stream: Stream, sink: Sink) -> None:
             trace, [it for it in segments if (_whole(it.get("device")) or 0) == device]
         )
     sink.write_rows("devices", [{"device": device, "kind": "gpu"} for device in sorted(devices)[:1024]])
-    if has_times and any(traces):
+    if has_times:
         sink.zero_unix_ns = 0
     else:
         sink.fact(clock="order of the events: the snapshot has no times")
@@ -100,20 +103,24 @@ def _little_memory(n_bytes: int) -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_AS, before)
 
 
+NUMBERS = ("id", "stream", "address", "size_bytes", "allocated_ns", "freed_ns", "freed_id")
+
+
 class _Device:
-    """Rows of one device in the making."""
+    """Rows of one device in the making, as columns: there may be millions. Below zero stands for NULL."""
 
     def __init__(self, sink: Sink, device: int, has_times: bool) -> None:
         self.sink, self.device, self.has_times = sink, device, has_times
-        self.rows: list[dict[str, Any]] = []
-        self.samples: list[dict[str, Any]] = []
-        self.texts: dict[int, str] = {}
+        self.columns = {name: array("q") for name in NUMBERS}
+        self.stacks = array("i")
+        self.texts: dict[str, int] = {}
+        self.frames: dict[int, str] = {}
 
     def add(self, trace: list[dict[str, Any]], segments: list[dict[str, Any]]) -> None:
         """Pair allocations with releases, then add what was there before, and samples of both totals."""
-        live: dict[int, dict[str, Any]] = {}
-        moves: list[tuple[int, int, int]] = []
-        """Bytes by which allocated and reserved memory change, and when."""
+        sizes, freed_ns, freed_id = (self.columns[name] for name in ("size_bytes", "freed_ns", "freed_id"))
+        live: dict[int, int] = {}
+        times, allocated, reserved = array("q"), array("q"), array("q")
         first, dropped = self.sink.next_id, 0
         for place, event in enumerate(trace):
             number, at_ns = first + IDS * place + 2, event["time_us"] * 1000 if self.has_times else place
@@ -121,95 +128,95 @@ class _Device:
             moved = [0, 0]
             if address is None or size is None or not 0 <= at_ns < LATEST_NS:
                 dropped += 1
-                at_ns = moves[-1][0] if moves else 0
+                at_ns = times[-1] if times else 0
             elif action == "alloc":
                 stale = live.pop(address, None)
-                if stale:
-                    stale.update(freed_ns=at_ns, freed_id=number)
+                if stale is not None:
+                    freed_ns[stale], freed_id[stale] = at_ns, number
                 live[address] = self._row(number, address, size, event, at_ns)
-                moved[0] = size - (stale["size_bytes"] if stale else 0)
+                moved[0] = size - (0 if stale is None else sizes[stale])
             elif action in ("free", "free_requested", "free_completed"):
                 row = live.pop(address, None)
                 # Memory is released once: completed is when other streams are done with it.
                 if row is None and action != "free_completed":
-                    row = self._row(number, address, size, {}, None)
-                if row:
-                    row.update(freed_ns=at_ns, freed_id=number)
-                    moved[0] = -row["size_bytes"]
+                    row = self._row(number, address, size, {}, -1)
+                if row is not None:
+                    freed_ns[row], freed_id[row] = at_ns, number
+                    moved[0] = -sizes[row]
             elif action in ("segment_alloc", "segment_map"):
                 moved[1] = size
             elif action in ("segment_free", "segment_unmap"):
                 moved[1] = -size
-            moves.append((at_ns, moved[0], moved[1]))
-        self.sink.next_id = first + IDS * (len(trace) + 1)
+            times.append(at_ns)
+            allocated.append(moved[0])
+            reserved.append(moved[1])
+        n_events = len(trace)
+        # Objects of millions of events make room for tables.
+        trace.clear()
+        self.sink.next_id = first + IDS * (n_events + 1)
         free = [0]
         for block in (block for segment in segments for block in _dicts(segment.get("blocks"))):
             address, size = _whole(block.get("address")), _whole(block.get("requested_size", block.get("size")))
             if block.get("state") == "inactive":
                 free.append(_whole(block.get("size")) or 0)
             elif block.get("state") == "active_allocated" and address is not None and size and address not in live:
-                self._row(self.sink.next_id, address, size, block, None)
+                self._row(self.sink.next_id, address, size, block, -1)
                 self.sink.next_id += IDS
-        self._sample(first, moves, sum(_whole(segment.get("total_size")) or 0 for segment in segments), max(free))
-        self.sink.write("allocations", pa.Table.from_pylist(self.rows, _ROW)) if self.rows else None
-        self.sink.write("counters", pa.Table.from_pylist(self.samples, _SAMPLE))
-        self.sink.count("n_events", len(trace) + len(segments))
-        self.sink.count("n_kept", len(trace) + len(segments) - dropped)
+        self._write_rows()
+        before = np.asarray(sizes)[np.asarray(self.columns["allocated_ns"]) < 0].sum(dtype=np.float64)
+        held = float(sum(_whole(segment.get("total_size")) or 0 for segment in segments))
+        taken, mapped = (np.cumsum(np.asarray(moves), dtype=np.float64) for moves in (allocated, reserved))
+        self._write_samples(first, times, "allocated_bytes", before + taken)
+        self._write_samples(first + 1, times, "reserved_bytes", held - mapped[-1:].sum() + mapped)
+        self._write_samples(first + IDS * n_events, times[-1:] or array("q", [0]), "largest_free_bytes", [max(free)])
+        self.sink.count("n_events", n_events + len(segments))
+        self.sink.count("n_kept", n_events + len(segments) - dropped)
         if dropped:
             self.sink.count("n_dropped", dropped)
             self.sink.problem("events of the allocator without a readable address, size or time", dropped)
 
-    def _row(self, number: int, address: int, size: int, event: dict[str, Any], at_ns: int | None) -> dict[str, Any]:
+    def _row(self, number: int, address: int, size: int, event: dict[str, Any], at_ns: int) -> int:
+        """Add a row and return its place."""
         stream = _whole(event.get("stream"))
-        row = {
-            "id": number, "device": self.device, "stream": stream, "address": address, "size_bytes": size,
-            "allocated_ns": at_ns, "freed_ns": None, "freed_id": None, "how": "recorded",
-            "call_stack": self._stack(event.get("frames")),
-        }  # fmt: skip
-        self.rows.append(row)
-        return row
+        values = (number, -1 if stream is None else stream, address, size, at_ns, -1, -1)
+        for column, value in zip(self.columns.values(), values, strict=True):
+            column.append(value)
+        stack = self._stack(event.get("frames"))
+        self.stacks.append(self.texts.setdefault(stack, len(self.texts)) if stack else -1)
+        return len(self.stacks) - 1
 
-    def _stack(self, frames: Any) -> str | None:
+    def _stack(self, frames: Any) -> str:
         """The innermost frames of Python."""
         lines = []
         for frame in frames if isinstance(frames, list) else ():
-            text = self.texts.get(id(frame))
+            text = self.frames.get(id(frame))
             if text is None:
-                text = self.texts[id(frame)] = _frame(frame)
+                text = self.frames[id(frame)] = _frame(frame)
             if text:
                 lines.append(text)
                 if len(lines) == MOST_FRAMES:
                     break
-        return "\n".join(lines) or None
+        return "\n".join(lines)
 
-    def _sample(self, first: int, moves: list[tuple[int, int, int]], reserved: int, largest_free: int) -> None:
-        allocated = sum(row["size_bytes"] for row in self.rows if row["allocated_ns"] is None)
-        reserved -= sum(change for _, _, change in moves)
-        for place, (at_ns, allocation, segment) in enumerate(moves):
-            allocated, reserved = allocated + allocation, reserved + segment
-            for offset, (name, value) in enumerate((("allocated_bytes", allocated), ("reserved_bytes", reserved))):
-                self._add(first + IDS * place + offset, at_ns, name, value)
-        self._add(first + IDS * len(moves), moves[-1][0] if moves else 0, "largest_free_bytes", largest_free)
+    def _write_rows(self) -> None:
+        count = len(self.stacks)
+        if count:
+            stacks, texts = np.asarray(self.stacks), pa.array(list(self.texts), pa.string())
+            columns = {name: _nullable(np.asarray(values)) for name, values in self.columns.items()}
+            columns["device"] = pa.repeat(self.device, count)
+            columns["how"] = pa.repeat("recorded", count)
+            columns["call_stack"] = pa.DictionaryArray.from_arrays(_nullable(stacks), texts)
+            self.sink.write("allocations", pa.table(columns))
 
-    def _add(self, number: int, at_ns: int, name: str, value: int) -> None:
-        sample = {"id": number, "start_ns": at_ns, "device": self.device, "name": name, "value": float(value)}
-        self.samples.append(sample)
+    def _write_samples(self, first: int, times: array[int], name: str, values: Any) -> None:
+        if count := len(times):
+            columns = {"id": first + IDS * np.arange(count), "start_ns": np.asarray(times)}
+            columns |= {"device": pa.repeat(self.device, count), "name": pa.repeat(name, count)}
+            self.sink.write("counters", pa.table({**columns, "value": np.asarray(values, np.float64)}))
 
 
-_ROW = pa.schema(
-    [(name, pa.string() if name in ("how", "call_stack") else pa.int64()) for name in (
-        "id", "device", "stream", "address", "size_bytes", "allocated_ns", "freed_ns", "freed_id", "how", "call_stack",
-    )]
-)  # fmt: skip
-_SAMPLE = pa.schema(
-    [
-        ("id", pa.int64()),
-        ("start_ns", pa.int64()),
-        ("device", pa.int64()),
-        ("name", pa.string()),
-        ("value", pa.float64()),
-    ]
-)
+def _nullable(values: Any) -> pa.Array:
+    return pa.array(values, mask=values < 0)
 
 
 def _frame(frame: Any) -> str:

@@ -28,6 +28,7 @@ FORM = Form(
         **{table: f"xplane/{table}" for table in xplane.TABLES},
         "events": SHARED["events"],
     },
+    ids=xplane.IDS,
     prepare=("batch", "placed"),
 )
 _PROCESS = re.compile(rb'"name"\s*:\s*"/(?:host:[\w-]+|device:\w+:\d+)[^"/]*"')

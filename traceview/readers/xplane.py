@@ -32,9 +32,14 @@ _sql = sql.texts(f"ingest/{NAME}")
 
 MAX_BYTES = 1 << 31
 """No protobuf message may be larger."""
-TABLES = ("kernels", "memcpys", "api_calls", "ops", "ranges", "counters", "events")
+TABLES = ("kernels", "memcpys", "api_calls", "ops", "ranges", "counters", "allocations", "events")
 """Tables an event can go to, each by `queries/ingest/xplane/<table>.sql`."""
-NUMBERS = ("correlation_id", "step_num", "bytes_allocated", "bytes_reserved", "device_ordinal", "program_id")
+NUMBERS = (
+    *("correlation_id", "step_num", "bytes_allocated", "bytes_reserved", "device_ordinal", "program_id"),
+    *("addr", "allocation_bytes"),
+)
+IDS = 4
+"""Ids that an event takes: one of the allocator is two counters, an allocation and a difference."""
 TEXTS = (
     *("annotation", "tf_op", "name", "hlo_op", "hlo_module", "context_id", "step_name", "allocator_name"),
     *("kernel_details", "memcpy_details", "memset_details"),
@@ -127,14 +132,15 @@ def _store(sink: Sink, place: dict[str, Any], batch: xspace.Batch) -> None:
         sink.problem("lines or events that are cut or damaged", batch.n_damaged, [place["plane"]])
     if not count:
         return
-    # An event takes two ids: one about memory gives two counters.
-    table = batch.table.append_column("id", pa.array(sink.next_id + 2 * np.arange(count)))
+    table = batch.table.append_column("id", pa.array(sink.next_id + IDS * np.arange(count)))
     for name, value in place.items():
         table = table.append_column(name, _repeated(value, count))
     connection.register("batch", table)
     connection.execute(f"CREATE OR REPLACE TEMP TABLE placed AS {_sql('placed')}")
     connection.unregister("batch")
     found = connection.execute(_sql("destinations"), {"latest": LATEST_NS, "longest": WEEK_NS}).fetchall()
+    # What the allocator notes of an event is a row of both.
+    found += [("allocations", False) for table, _ in found if table == "counters"]
     for table, is_settled in found:
         if count < xspace.BATCH_EVENTS or not is_settled or sink.folder is None:
             connection.execute(f"INSERT INTO stage.{table} BY NAME {_sql(table)}")
@@ -145,7 +151,7 @@ def _store(sink: Sink, place: dict[str, Any], batch: xspace.Batch) -> None:
         else:
             sink.spill(table, _sql(table))
     sink.count("n_kept", count)
-    sink.next_id += 2 * count
+    sink.next_id += IDS * count
 
 
 def _repeated(value: Any, count: int) -> pa.Array:
@@ -184,7 +190,7 @@ def _place(plane: Plane) -> dict[str, Any]:
 
 
 def finish(sink: Sink) -> None:
-    """Finish what needs all planes: steps marked more than once, operators that only their kernels tell of, layers."""
+    """Finish what needs all planes: steps marked more than once, allocations, operators of kernels alone, layers."""
     connection = sink.connection
     connection.execute(f"CREATE OR REPLACE TABLE stage.ranges AS {_sql('steps')}")
     with sink.whole():
@@ -193,6 +199,10 @@ def finish(sink: Sink) -> None:
     connection.execute(operators, {"first": sink.next_id})
     sink.next_id += int(connection.execute("SELECT count(*) FROM launched").fetchall()[0][0])
     sink.replace("ops", _sql("scoped_ops"))
+    if connection.execute("SELECT EXISTS (FROM stage.allocations)").fetchall()[0][0]:
+        with sink.whole():
+            sink.replace("counters", _sql("totals"))
+            sink.replace("allocations", sql.text("ingest/kineto/allocations_paired"))
 
 
 def _zero(sink: Sink, start: int | None) -> int | None:

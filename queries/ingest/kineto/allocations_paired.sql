@@ -1,10 +1,10 @@
 -- title = "Kineto: allocations with their releases"
--- doc = """A release belongs to the last allocation at its address. One without was allocated before the recording; an
--- address that is given out again without a release was free by then. What the recorded total holds beyond
--- all that is a row: at the first event it is what was there before and stayed (`before`), later what was allocated or
--- released without an event (`difference`)."""
+-- doc = """A release belongs to the last allocation at its address, by the allocator `label` where several are told
+-- apart. One without was allocated before the recording; an address that is given out again without a release was free
+-- by then. What the recorded total holds beyond all that is a row: at the first event it is what was there before and
+-- stayed (`before`), later what was allocated or released without an event (`difference`)."""
 WITH event AS (
-    SELECT a.id, a.pid, a.tid, a.device, a.address, a.size_bytes, a.allocated_ns AS at_ns,
+    SELECT a.id, a.pid, a.tid, a.device, a.label, a.address, a.size_bytes, a.allocated_ns AS at_ns,
         CAST(c.value AS BIGINT) AS total_bytes
     FROM stage.allocations a
     LEFT JOIN stage.counters c ON c.id = a.id - 2 AND c.name = 'allocated_bytes' AND abs(c.value) < 9007199254740992
@@ -12,7 +12,7 @@ WITH event AS (
     SELECT *, lag(size_bytes) OVER again AS last_bytes, lead(at_ns) OVER again AS next_ns,
         lead(id) OVER again AS next_id,
         CASE WHEN lead(size_bytes) OVER again < 0 THEN lead(tid) OVER again END AS next_tid
-    FROM event WINDOW again AS (PARTITION BY pid, device, address ORDER BY at_ns, id)
+    FROM event WINDOW again AS (PARTITION BY pid, device, label, address ORDER BY at_ns, id)
 ), summed AS (
     SELECT *, total_bytes - sum(CASE WHEN size_bytes < 0 AND last_bytes IS NULL THEN size_bytes
             ELSE greatest(size_bytes, 0) - greatest(coalesce(last_bytes, 0), 0) END) OVER timed AS other_bytes

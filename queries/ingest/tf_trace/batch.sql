@@ -14,7 +14,9 @@ SELECT
     TRY_CAST(args ->> '$.correlation_id' AS BIGINT) AS correlation_id,
     TRY_CAST(args ->> '$.step_num' AS BIGINT) AS step_num, NULL::BIGINT AS program_id,
     TRY_CAST(args ->> '$.bytes_allocated' AS BIGINT) AS bytes_allocated,
-    TRY_CAST(args ->> '$.bytes_reserved' AS BIGINT) AS bytes_reserved
+    TRY_CAST(args ->> '$.bytes_reserved' AS BIGINT) AS bytes_reserved,
+    TRY_CAST(args ->> '$.addr' AS BIGINT) AS addr,
+    TRY_CAST(args ->> '$.allocation_bytes' AS BIGINT) AS allocation_bytes
 FROM event e
 LEFT JOIN (SELECT pid, any_value(label) AS label FROM label WHERE tid IS NULL GROUP BY pid) p ON p.pid = e.pid
 LEFT JOIN (SELECT pid, tid, any_value(label) AS label FROM label WHERE tid IS NOT NULL GROUP BY pid, tid) t

@@ -1,6 +1,6 @@
 -- title = "XPlane: operators that only their kernels tell of"
 -- doc = """One row per run of launches of the same operator, and instruction of XLA, on a thread; without launches, per
--- run of kernels on a stream."""
+-- run of kernels on a stream. What such an operator allocates is in its span."""
 WITH caused AS (
     SELECT device, stream, start_ns, dur_ns, correlation, recorded_op, hlo_op, hlo_module FROM stage.kernels
     UNION ALL BY NAME SELECT device, stream, start_ns, dur_ns, correlation, recorded_op FROM stage.memcpys
@@ -13,6 +13,12 @@ WITH caused AS (
         coalesce(place.start_ns, c.start_ns) AS start_ns,
         coalesce(place.start_ns + place.dur_ns, c.start_ns + c.dur_ns) AS end_ns
     FROM caused c LEFT JOIN launch l USING (correlation)
+    UNION ALL BY NAME
+    SELECT recorded_op, a.pid, a.tid, a.allocated_ns AS start_ns, a.allocated_ns AS end_ns
+    FROM stage.allocations a JOIN (
+        SELECT split_part(recorded_op, ':', 1) AS name, any_value(recorded_op) AS recorded_op FROM caused
+        WHERE contains(recorded_op, ':') GROUP BY 1 HAVING count(DISTINCT recorded_op) = 1
+    ) k ON k.name = a.call_stack
 ), missing AS (
     SELECT p.* FROM placed p LEFT JOIN stage.ops o
         ON o.pid = p.pid AND o.tid = p.tid AND o.name = p.recorded_op

@@ -25,7 +25,7 @@ WITH numbered AS (
         END AS host_copy,
         split_part(coalesce(b.annotation, b.tf_op), '#', 1) AS noted,
         b.correlation_id AS correlation, b.step_num, b.step_name, b.hlo_op, b.hlo_module,
-        b.bytes_allocated, b.bytes_reserved, b.allocator_name,
+        b.bytes_allocated, b.bytes_reserved, b.allocator_name, b.addr, b.allocation_bytes,
         regexp_extract(b.context_id, '(\d+)', 1) AS context,
         b.kernel_details, b.memcpy_details, b.memset_details,
         h.kind AS hlo_kind, h.works_for, h.shapes, h.inputs, h.types, h.output_shapes, h.call_stack, h.cost AS hlo_cost,

@@ -126,6 +126,15 @@ def test_bounds_of_changes(tmp_path: Path) -> None:
     assert "gradients released before the forward pass" not in rows, "the peak is in the backward pass"
 
 
+def test_no_batch_is_named_where_most_of_what_may_grow_is_of_an_unknown_kind(tmp_path: Path) -> None:
+    given = blocks()
+    allocated(given, 95, None, size_bytes=7000, device=0)
+    assert "a larger batch" in {row["change"] for row in section(given.open(tmp_path / "a"), "memory/what_if")}
+    given = blocks()
+    allocated(given, 85, None, size_bytes=7001, device=0)
+    assert "a larger batch" not in {row["change"] for row in section(given.open(tmp_path / "b"), "memory/what_if")}
+
+
 def test_nothing_is_said_without_allocations(tmp_path: Path) -> None:
     given = Given()
     given.op("aten::mm", 1, 5)
