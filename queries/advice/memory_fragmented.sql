@@ -5,7 +5,7 @@
 -- device, or fails while there is enough in all."""
 -- cost = "Segments that grow need a driver that maps memory (CUDA 11 or later)."
 -- unless = "An earlier phase needed more (a larger batch, autotuning): then the memory is only kept."
--- needs = ["memory_share"]
+-- needs = ["reserved_memory"]
 -- [fix]
 -- pytorch = "PYTORCH_ALLOC_CONF=expandable_segments:True; shapes padded to a few sizes; no empty_cache() in the loop"
 -- any = "shapes of a few sizes, and an allocator whose segments can grow"

@@ -60,7 +60,7 @@ class Program:
     computations: dict[int, list[Instruction]]
     flop: dict[int, tuple[int | None, int | None] | None] = field(default_factory=dict)
     """Matrix and other FLOP of instructions, by place, as far as asked for."""
-    owners: dict[int, int] = field(default_factory=dict)
+    callers: dict[int, int] = field(default_factory=dict)
     """The fusion of each computation that was asked for: a computation is that of one fusion."""
 
     def operands(self, one: Instruction) -> list[Instruction]:
@@ -87,7 +87,7 @@ def _flop(one: Instruction, program: Program, depth: int = 0) -> tuple[int | Non
         return program.flop[one.at]
     program.flop[one.at] = None  # What makes no sense may hold itself.
     if one.opcode == "fusion" and one.calls:
-        if depth == DEEPEST or any(program.owners.setdefault(number, one.at) != one.at for number in one.calls):
+        if depth == DEEPEST or any(program.callers.setdefault(number, one.at) != one.at for number in one.calls):
             return None
         parts = [_flop(part, program, depth + 1) for part in program.inside(one)]
         known = [part for part in parts if part is not None]

@@ -1,6 +1,6 @@
 -- title = "XPlane: memory in use of all allocators of a device"
--- doc = """The host may have several allocators (`mklcpu`, `gpu_host_bfc`), each with a total of its own: a sample is of
--- their sum. One that has not been seen yet has as much as before its first event."""
+-- doc = """The host may have several allocators (`mklcpu`, `gpu_host_bfc`), each with a total of its own: a sample is
+-- of their sum. One that has not been seen yet has as much as before its first event."""
 WITH change AS (
     SELECT c.id, c.pid, c.device, c.start_ns,
         c.value - coalesce(lag(c.value) OVER each, c.value - a.size_bytes) AS more,
