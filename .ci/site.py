@@ -1,22 +1,24 @@
-"""Builds the site: the pages of docs/, the README as its start, and references from help and lists; `make site`.
+"""Builds the site (`make site`): docs/, the README as its start, references from help and lists, and a man page.
 
     python .ci/site.py FOLDER
 
-Search needs no network. Names of other pages become links, and a link without its page fails the build.
+Search needs no network. Names of other pages become links; a link that leads nowhere fails the build.
 """
 
 from __future__ import annotations
 
+import html
 import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
+from urllib.parse import unquote
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
 PARTS = {
-    "Look at a trace": "reports advice memory compare critical ranks fleet ci python agents",
+    "Look at a trace": "tutorial howto reports advice memory compare critical ranks fleet ci python agents",
     "Record and try": "collect privacy options tune schedule scaling",
     "Measure": "study frameworks samples seeds",
     "Know": "convolution vocabulary limits performance accuracy",
@@ -31,6 +33,7 @@ html_copy_source = False
 myst_heading_anchors = 3
 # Blocks that tests read by a name of their own, and tables whose headings begin at the third level.
 suppress_warnings = ["misc.highlighting_failure", "myst.header"]
+man_pages = [("verbs", "traceview", "where a training step goes, and which option would give it back", [], 1)]
 """
 
 
@@ -76,7 +79,25 @@ def build(target: Path) -> None:
     shutil.copyfile(DOCS / "page.png", source / "page.png")
     for name, text in pages().items():
         (source / f"{name}.md").write_text(text, encoding="utf-8")
-    subprocess.run([sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", source, target / "html"], check=True)
+    command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-d", target / "doctrees"]
+    for kind in ("html", "man"):
+        subprocess.run([*command, "-b", kind, source, target / kind], check=True)
+    if broken := broken_links(target / "html"):
+        sys.exit("\n".join(broken))
+
+
+def broken_links(folder: Path) -> list[str]:
+    """Return the links of built pages that lead to no file of the site, or to no place of its page."""
+    texts = {path.name: path.read_text(encoding="utf-8") for path in folder.glob("*.html")}
+    places = {name: set(re.findall(r'\bid="([^"]+)"', text)) for name, text in texts.items()}
+    found = []
+    for name, text in texts.items():
+        for link in re.findall(r'\b(?:href|src)="(?![a-z]+:)([^"]+)"', text):
+            file, _, place = unquote(html.unescape(link)).partition("#")
+            file = file.partition("?")[0] or name
+            if not (folder / file).exists() or place not in {"", *places.get(file, {place})}:
+                found.append(f"{name}: {link}")
+    return found
 
 
 if __name__ == "__main__":

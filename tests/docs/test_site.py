@@ -26,3 +26,13 @@ def test_links_lead_to_pages(site: dict[str, object]) -> None:
     links = {name: re.findall(r"\]\(([\w-]+)\.md\)", text) for name, text in pages.items()}
     assert "advice" in links["index"] and set().union(*links.values()) <= pages.keys()
     assert "## traceview study scaling" in pages["verbs"] and "| kernels |" in pages["tables"]
+
+
+def test_links_that_lead_nowhere_are_found(site: dict[str, object], tmp_path: Path) -> None:
+    (tmp_path / "a.html").write_text(
+        '<p id="here"><a href="b.html#there">1</a><a href="#here">2</a><a href="mailto:x">3</a><img src="b.html?1">'
+        '<a href="c.html">4</a><a href="b.html#gone">5</a><a href="#gone">6</a><script src="_static/no.js"></script>'
+    )
+    (tmp_path / "b.html").write_text('<p id="there">')
+    found: list[str] = site["broken_links"](tmp_path)  # type: ignore[operator]
+    assert found == [f"a.html: {link}" for link in ("c.html", "b.html#gone", "#gone", "_static/no.js")]
