@@ -46,7 +46,10 @@ WITH most AS (
         if(low IS NULL, '', format(' ({:.0f} % interval {}; {}{})', confidence_pct,
             if(high < 3 AND low > 1.0 / 3, format('{:+.1f} % to {:+.1f} %', 100 * (low - 1), 100 * (high - 1)),
                 format('{:.3g} to {:.3g} times', low, high)), noise_from,
-            if(p.recordings = 2 AND least(r.steps, b.steps) < 5, ', few steps', ''))) AS interval
+            if(p.recordings = 2 AND least(r.steps, b.steps) < 5, ', few steps', ''))) AS interval,
+        -- Of a speed, not of a time.
+        if(ratio < 1 AND low <= 1.0 / 3, replace(interval, format('{:.3g} to {:.3g} times', low, high),
+            format('{:.3g} to {:.3g} times', 1 / high, 1 / low)), interval) AS speeds
     FROM timed p JOIN run r ON r.run = p.run JOIN run b ON b.run = 0 JOIN told t ON t.run = p.run
     LEFT JOIN most m ON m.run = p.run LEFT JOIN setup s ON s.run = p.run
 ), both_timed AS (
@@ -73,7 +76,7 @@ SELECT label AS run, CASE
         label, amount, interval)
     WHEN low <= 1 AND high >= 1 THEN format('{} is neither slower nor faster than A beyond the noise: a step takes {} '
         || 'one of A{}.', label, amount, interval)
-    ELSE format('{} is {} than A{}{}.', label, speed, interval,
+    ELSE format('{} is {} than A{}{}.', label, speed, speeds,
         if(parts IS NULL, '', ', mostly ' || array_to_string(parts, ' and '))) END
     || if(is_ranked AND unchecked <> '' AND NOT is_whole, format(' Not recorded, so not checked: {}.', unchecked), '')
     || CASE WHEN texts IS NOT NULL THEN format(' Settings that differ and can explain a difference: {}{}.', texts,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -45,6 +46,18 @@ def test_the_first_sentence_says_how_much_how_surely_and_what_of(tmp_path: Path)
     unchecked = f" Not recorded, so not checked: {assumed}, batch, precision, passes."
     assert sentence.endswith(f"{unchecked} The settings of at least one are not recorded.")
     assert said([b, a]).startswith("B is 20.6 % faster than A (95 % interval -20.")
+
+
+def test_the_interval_of_a_large_speed_up_is_one_of_speeds(tmp_path: Path) -> None:
+    a, b = (
+        measured(stepping([10 * length for length in FAST]), tmp_path / "a"),
+        measured(stepping(FAST), tmp_path / "b"),
+    )
+    assert said([a, b]).startswith("B is 10 times faster than A (95 % interval 9.9")
+    low, high = re.findall(r"interval ([\d.]+) to ([\d.]+) times; one", said([b, a]))[0]
+    faster = re.findall(r"interval ([\d.]+) to ([\d.]+) times; one", said([a, b]))[0]
+    assert said([b, a]).startswith("B is 10 times slower than A") and float(low) <= 10 <= float(high)
+    assert [float(text) for text in faster] == pytest.approx([float(low), float(high)], rel=0.01)
 
 
 def test_within_the_noise_no_share_and_no_bar_is_given(tmp_path: Path) -> None:
