@@ -15,7 +15,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # Where environments of frameworks lie, which samples/environments.toml describes.
 ENVIRONMENTS ?= .
 
-.PHONY: demo test test-all check lint types quick dist site bench fuzz frameworks legacy clean
+.PHONY: demo install test test-all check lint types quick dist try-wheel site bench fuzz frameworks legacy clean
 
 # Installs again only when the project's own requirements change. For a small CPU build of torch on a machine whose
 # index offers CUDA builds first: make demo PIP_EXTRA_INDEX_URL=<the index of CPU builds>.
@@ -23,6 +23,8 @@ $(VENV)/.installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	.ci/install $(VENV) "torch==$(TORCH)" --editable ".[dev]"
 	touch $@
+
+install: $(VENV)/.installed
 
 demo: $(VENV)/.installed
 	rm -rf $(DEMO)
@@ -69,6 +71,10 @@ dist: $(VENV)/.installed
 	rm -rf dist
 	SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) $(BIN)/python -m build --outdir dist .
 	$(BIN)/twine check --strict dist/*
+
+# The wheel of `make dist` in empty environments, by pip and by uv: a report from each.
+try-wheel:
+	.ci/try_wheel $(PYTHON)
 
 # The pages of docs/ as a site in site/html, in an environment of its own.
 site:

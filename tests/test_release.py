@@ -30,6 +30,19 @@ def test_workflows_run_what_the_makefile_has() -> None:
         assert words and all(word[0] == "make" and f"\n{word[1]}:" in made for word in words)
 
 
+def test_the_workflow_runs_lint_tests_wheels_docs_and_the_action_on_all_pythons() -> None:
+    jobs = yaml.safe_load((ROOT / ".github" / "workflows" / "test.yml").read_text(encoding="utf-8"))["jobs"]
+    made = {name: [step["run"].split()[1] for step in job["steps"] if "run" in step] for name, job in jobs.items()}
+    assert made == {
+        "test": ["test"], "site": ["site"], "wheel": ["dist"], "wheel-installed": ["try-wheel"], "action": ["install"],
+    }  # fmt: skip
+    assert jobs["test"]["strategy"]["matrix"] == jobs["wheel-installed"]["strategy"]["matrix"]
+    inputs = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))["inputs"]
+    given = [step["with"] for step in jobs["action"]["steps"] if step.get("uses") == "./"]
+    assert len(given) == 2 and all(step.keys() <= inputs.keys() for step in given)
+    assert all((ROOT / step["command"].split()[1]).is_file() for step in given)
+
+
 @pytest.mark.long
 def test_a_commit_is_built_to_the_same_valid_files_each_time(tmp_path: Path) -> None:
     built = []

@@ -15,8 +15,7 @@ WITH noted AS (
     FROM noted n CROSS JOIN (VALUES ('CUDA or HIP', '$.cuda_version'), ('CUDA or HIP', '$.hip_version'),
         ('cuDNN', '$.cudnn_version'),
         ('driver', '$.driver_version'), ('CPU', '$.cpu'), ('cores', '$.cores'), ('governor', '$.governor'),
-        ('NUMA nodes', '$.numa_nodes'), ('oneDNN', '$.onednn_version'),
-        ('oneDNN of the build', '$.onednn_built'),
+        ('oneDNN', '$.onednn_version'), ('oneDNN of the build', '$.onednn_built'),
         ('BLAS', '$.blas'), ('compiler', '$.compiler'), ('system', '$.platform'), ('Python', '$.python'),
         ('threads', '$.threads'), ('model', '$.model.name'), ('batch', '$.model.batch')) w(condition, path)
 ), told AS (
@@ -27,6 +26,11 @@ WITH noted AS (
         WHERE (facts->>'$.device') NOT IN ('cpu', 'CPU') GROUP BY name)
     UNION ALL
     SELECT 'CPU clock', format('{:.2f} GHz', TRY_CAST(facts->>'$.cpu_hz' AS DOUBLE) / 1e9) FROM noted
+    UNION ALL
+    -- Linux lists them as "0-1,3".
+    SELECT 'NUMA nodes', CAST(list_sum(list_transform(string_split(facts->>'$.numa_nodes', ','), lambda part:
+        1 + TRY_CAST(split_part(part, '-', -1) AS INT) - TRY_CAST(split_part(part, '-', 1) AS INT))) AS VARCHAR)
+    FROM noted
     UNION ALL
     SELECT 'memory', format('{:.1f} GB', TRY_CAST(facts->>'$.memory_bytes' AS DOUBLE) / 1e9) FROM noted
     UNION ALL

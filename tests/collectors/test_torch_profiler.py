@@ -363,6 +363,40 @@ print(torch._dynamo.utils.counters["stats"]["unique_graphs"], len(torch._dynamo.
     assert "traceview.phase: forward" in ran.names()
 
 
+SCRIPTED = """
+class Gate(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = nn.Conv2d(8, 8, 1)
+
+    def forward(self, x):
+        return torch.tanh(self.inner(x)) * x
+
+net = Net()
+net.block[0] = torch.jit.script(Gate())
+code = net.block[0].code
+model = nn.DataParallel(net)
+train(model, sgd(model), 12)
+print(isinstance(net.block[0], torch.jit.ScriptModule), net.block[0].code == code, f"{net.fc.weight.sum().item():.6f}")
+"""
+
+
+@pytest.mark.long
+def test_a_scripted_module_is_one_and_data_parallel_is_none(program):
+    ran, alone = program(SCRIPTED), program(SCRIPTED, is_collected=False)
+    assert (ran.code, ran.stdout) == (0, alone.stdout) and ran.stdout.startswith(b"True True ")
+    modules = [name for name in ran.names() if name.startswith("traceview.module")]
+    inside = [
+        "conv1 (Conv2d)",
+        "block (Sequential)",
+        "block.0 (RecursiveScriptModule)",
+        "block.1 (Conv2d)",
+        "fc (Linear)",
+    ]
+    step = ["Net (Net)", *inside, "CrossEntropyLoss (CrossEntropyLoss)"]
+    assert modules == [f"traceview.module: {name}" for name in step] * 4
+
+
 @pytest.mark.long
 def test_distributed_ranks_keep_their_numbers(program):
     body = """

@@ -23,6 +23,7 @@ def test_what_collect_noted_comes_before_the_trace(tmp_path: Path) -> None:
         "cpu": "AMD EPYC 9B14", "cpu_flags": ["avx2", "avx512f"], "cpu_hz": 2_600_000_000, "cores": 2,
         "memory_bytes": 24_000_000_000, "limits": {"cores": 1.5}, "platform": "Linux-6", "driver_version": None,
         "blas": "oneMKL 2024.2", "compiler": "GCC 13.3", "onednn_built": "3.12.0", "threads": 2,
+        "numa_nodes": "0-1,3",
         "model": {"name": "AlexNet", "parameters": 62_378_344, "batch": 16, "parameter_dtypes": "float32",
             "input": {"shape": [16, 3, 227, 227], "dtype": "float32", "memory_format": "nchw"}},
     }  # fmt: skip
@@ -31,6 +32,7 @@ def test_what_collect_noted_comes_before_the_trace(tmp_path: Path) -> None:
         "CPU": "AMD EPYC 9B14", "cores": "2", "CPU clock": "2.60 GHz", "instruction sets": "avx2 avx512f",
         "memory": "24.0 GB", "container": "1.5 cores", "BLAS": "oneMKL 2024.2", "oneDNN": "3.12.0",
         "compiler": "GCC 13.3", "system": "Linux-6", "threads": "2", "command": "python train.py", "model": "AlexNet",
+        "NUMA nodes": "3",
         "parameters": "62,378,344", "batch": "16", "precision": "float32", "input": "16x3x227x227 float32 nchw",
     }  # fmt: skip
 
