@@ -15,7 +15,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # Where environments of frameworks lie, which samples/environments.toml describes.
 ENVIRONMENTS ?= .
 
-.PHONY: demo install test test-all check lint types quick dist try-wheel site bench fuzz frameworks legacy clean
+.PHONY: demo install test test-all check lint types quick dist try-wheel site picture bench fuzz frameworks legacy clean
 
 # Installs again only when the project's own requirements change. For a small CPU build of torch on a machine whose
 # index offers CUDA builds first: make demo PIP_EXTRA_INDEX_URL=<the index of CPU builds>.
@@ -81,6 +81,10 @@ site:
 	$(PYTHON) -m venv .venv-site
 	.venv-site/bin/pip install --quiet ".[docs]"
 	.venv-site/bin/python .ci/site.py site
+
+# The README's picture, from the capture of `make demo`.
+picture: $(VENV)/.installed
+	$(BIN)/python .ci/picture.py $(DEMO)
 
 bench: $(VENV)/.installed
 	$(BIN)/python benchmarks/ingest.py
