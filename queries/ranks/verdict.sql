@@ -60,7 +60,8 @@ WITH call AS (
                 || '{:.1f} s.', which, lower(who), n_waiting, if(n_waiting = 1, '', 's'), waited_ns / 1e9)
         ELSE format('{} rank{} in {} for at least {:.1f} s; {} of the same group, {}, may never have entered it.',
             n_waiting, if(n_waiting = 1, ' waits', 's wait'), which, waited_ns / 1e9, lower(who),
-            if(state = 'no trace', 'without a trace', 'not looked at (--rank)')) END
+            CASE state WHEN 'no trace' THEN 'without a trace' WHEN 'file is cut off' THEN 'whose file is cut off'
+                ELSE 'not looked at (--rank)' END) END
     FROM hung
     UNION ALL
     SELECT -1, format('Fewer steps than on the other ranks ({} instead of {}): rank{} {}{}.', n, usual,

@@ -9,11 +9,11 @@
 -- n_expected = "ranks of the group"
 -- is_hung = "whether the ranks that entered the first one that this rank lacks wait in it: see hung_calls"
 -- waited_ns = "the shortest time that they spend in it"
--- state = """entered; no trace; not looked at (--rank); or where its recording ends beside the first one that it
--- lacks"""
+-- state = """entered; no trace; not looked at (--rank); file is cut off; or where its recording ends beside the first
+-- one that it lacks"""
 -- own_number = "the last one of the rank"
--- lacks_number = """the first one that the rank lacks after its own last one; without a trace the first in which others
--- wait"""
+-- lacks_number = """the first one that the rank lacks after its own last one; without a trace, or where its file is cut
+-- off, the first in which others wait"""
 -- lacks = "its kind"
 -- gap_ns = "from the end of the rank's recording to the first start of that one on another rank"
 -- last_activity = "what its devices did last"
@@ -51,14 +51,15 @@ WITH clock AS (
     SELECT team, rank, max(number) AS number FROM call GROUP BY team, rank
 ), reached AS (
     SELECT m.team, m.rank, t.group_name, t.n_expected, t.number, o.number AS own_number, r.end_ns - coalesce(c.moved_ns,
-        0) AS until_ns, r.rank IS NOT NULL AS has_trace
+        0) AS until_ns, r.rank IS NOT NULL AS has_trace,
+        m.rank IN (SELECT rank FROM quality WHERE contains(kind, 'cut off')) AS is_cut
     FROM member m JOIN team t ON t.team = m.team LEFT JOIN own o ON o.team = m.team AND o.rank = m.rank
     LEFT JOIN recorded_until r ON r.rank = m.rank LEFT JOIN clock c ON c.rank = m.rank
 ), lacking AS (
     SELECT r.team, r.rank, min(e.number) AS lacks_number
     FROM reached r JOIN entry e ON e.team = r.team AND e.number > coalesce(r.own_number, -1)
-    -- A rank without a trace may have entered all but those in which the others wait.
-    WHERE r.own_number IS DISTINCT FROM r.number AND (r.has_trace OR e.is_hung)
+    -- A rank without a trace, or with a part of it, may have entered all but those in which the others wait.
+    WHERE r.own_number IS DISTINCT FROM r.number AND (r.has_trace AND NOT r.is_cut OR e.is_hung)
     GROUP BY r.team, r.rank
 ), did AS (
     SELECT p.rank, any_value(p.name) AS last_activity, max(o.name) AS last_op, max(a.name) AS last_call
@@ -72,6 +73,8 @@ SELECT r.team, r.group_name, r.rank, r.number, g.what, g.n_entered, r.n_expected
     e.what AS lacks, coalesce(e.is_hung, false) AS is_hung, e.least_ns AS waited_ns, e.n_entered AS n_waiting,
     CASE WHEN NOT r.has_trace THEN if(getvariable('chosen') IS NULL, 'no trace', 'not looked at')
         WHEN r.own_number = r.number THEN 'entered'
+        -- Events of a file are not in order of time.
+        WHEN r.is_cut THEN 'file is cut off'
         WHEN r.until_ns <= e.first_ns THEN 'recording ends before' WHEN r.until_ns < e.end_ns
             THEN 'recording ends meanwhile' ELSE 'recording goes on' END AS state,
     e.first_ns - r.until_ns AS gap_ns, d.last_activity, d.last_op, d.last_call

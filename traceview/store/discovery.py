@@ -204,10 +204,11 @@ def _ending(path: Path) -> tuple[str, ...]:
 
 
 def _is_blank(path: Path) -> bool:
-    """Whether a file holds nothing, or begins with nothing but zeros as one does whose data never reached the disk."""
-    with contextlib.suppress(OSError), path.open("rb") as file:
-        return not file.read(4096).strip(b"\0")
-    return False
+    """Whether a file holds nothing, packed or not, or zeros alone as one does whose data never reached the disk."""
+    try:
+        return not peek(path).head.strip(b"\0")
+    except InputError:
+        return True
 
 
 def _may_be_trace(path: Path) -> bool:

@@ -21,6 +21,7 @@ SLOW_HOST = ",".join(f"{rank}:1.4" for rank in range(8, 16))
     [
         (16, "slow=", "No rank makes the others wait by more than 2 %", "comes last"),
         (16, "hang=13", "Rank 13 never entered all_reduce 17 of group 0; 15 ranks wait in it", "0.0 %"),
+        (8, "hang=3 cut=3", "rank 3 of the same group, whose file is cut off, may never have entered", "Rank 3 never"),
         (16, "slow=13:1.4 gone=13", "Ranks missing: 1 of 16 (13)", "is waiting"),
         (16, f"hosts=2 slow={SLOW_HOST}", "Ranks 8 to 15 (host host1) come last: the other 8 ranks wait 5.15", "Rank "),
         (16, "slow=5:1.4", "Rank 5 comes last: the other 15 ranks wait 5.180 ms per step longer", "Other"),
@@ -29,7 +30,7 @@ SLOW_HOST = ",".join(f"{rank}:1.4" for rank in range(8, 16))
         (2, "steps=4 slow=1:1.004", "No rank makes the others wait by more than 2 %", "comes last"),
         (8, "hosts=2 skew=50 drift=100 slow=6:1.4", "Rank 6 comes last: the other 7 ranks wait 5.", "host1"),
     ],
-    ids=["nothing", "hang", "missing", "slow host", "straggler", "loading", "fewer steps", "chance", "skewed clocks"],
+    ids=["nothing", "hang", "cut file", "missing", "slow host", "straggler", "loading", "fewer steps", "chance", "skewed clocks"],
 )  # fmt: skip
 def test_a_simulated_job(shared: Path, tmp_path: Path, ranks: int, options: str, expected: str, absent: str) -> None:
     program = [sys.executable, str(shared / "lab/simulated_job.py"), str(tmp_path / "job"), str(ranks)]
