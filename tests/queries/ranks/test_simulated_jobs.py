@@ -30,7 +30,7 @@ SLOW_HOST = ",".join(f"{rank}:1.4" for rank in range(8, 16))
         (2, "steps=4 slow=1:1.004", "No rank makes the others wait by more than 2 %", "comes last"),
         (8, "hosts=2 skew=50 drift=100 slow=6:1.4", "Rank 6 comes last: the other 7 ranks wait 5.", "host1"),
     ],
-    ids=["nothing", "hang", "cut file", "missing", "slow host", "straggler", "loading", "fewer", "chance", "skewed clocks"],
+    ids=["nothing", "hang", "cut file", "missing", "slow host", "straggler", "loading", "fewer", "chance", "clocks"],
 )  # fmt: skip
 def test_a_simulated_job(shared: Path, tmp_path: Path, ranks: int, options: str, expected: str, absent: str) -> None:
     program = [sys.executable, str(shared / "lab/simulated_job.py"), str(tmp_path / "job"), str(ranks)]
