@@ -30,7 +30,8 @@ SELECT rank, format('Rank{} {} {} {} {}{}; {} rank{} in it.', if(len(ranks) = 1,
     array_to_string(ranks[:8], ', ') || if(len(ranks) > 8, format(' and {} more', len(ranks) - 8), ''),
     CASE state WHEN 'recording ends meanwhile' THEN 'never entered'
         WHEN 'no trace' THEN '(without a trace) may never have entered'
-        WHEN 'file is cut off' THEN '(its file is cut off) may never have entered' ELSE 'had stopped recording before' END,
+        WHEN 'file is cut off' THEN '(its file is cut off) may never have entered'
+        ELSE 'had stopped recording before' END,
     lacks, lacks_number,
     coalesce(' of group ' || group_name, ''), n_waiting, if(n_waiting = 1, ' waits', 's wait')) AS problem,
     format('{} {}{}', lacks, lacks_number, coalesce(' of group ' || group_name, '')) AS place, wait_ns AS saving_ns,
