@@ -1,4 +1,4 @@
--- title = "Tried, and never tried"
+-- title = "Algorithms that were tried, and that were not"
 -- doc = """Every algorithm of cuDNN by direction: which layers admit it, and whether it ran in this recording, in a
 -- search or since. "Never tried": no kernel of the recording belongs to it. A search before the recording leaves no
 -- trace."""

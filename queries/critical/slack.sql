@@ -1,4 +1,4 @@
--- title = "What is not on the path"
+-- title = "Off the critical path"
 -- doc = """Work that could take longer without making the step longer, and by how much each piece could if all else
 -- stays as recorded. Making it faster saves nothing."""
 -- cannot = "Everything is on the path."

@@ -4,7 +4,7 @@
 -- [columns]
 -- condition = "what it is"
 -- value = "its value, or not recorded"
--- said_by = "who recorded it"
-SELECT condition, coalesce(value, 'not recorded') AS value, said_by FROM environment
+-- recorded_by = "who recorded it"
+SELECT condition, coalesce(value, 'not recorded') AS value, recorded_by FROM environment
 WHERE value IS NOT NULL OR condition NOT IN ('library', 'publication', 'governor', 'NUMA nodes')
 ORDER BY position

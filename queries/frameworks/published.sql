@@ -1,4 +1,4 @@
--- title = "Published times, and what cannot be had"
+-- title = "Published times, and frameworks that cannot run here"
 -- doc = """Other machines, other years: the order of frameworks may be compared, their times may not. A place is that
 -- among the frameworks of the same publication, model and batch, where these are equal."""
 -- cannot = "No published times of these models."

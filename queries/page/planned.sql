@@ -1,4 +1,4 @@
--- title = "What the plan runs, and what PyTorch's own takes"
+-- title = "Times of the plan's algorithms and of PyTorch's own"
 -- doc = """Time of each pass alone, measured in turns, in the colour of the algorithm that the plan chose; where it
 -- chose none, PyTorch's own stays."""
 -- cannot = "No plan in this capture."

@@ -1,4 +1,4 @@
--- title = "What each option gave"
+-- title = "Gain of each option"
 -- doc = """Step time without the option over that with it, with its interval; at 1 there is no difference. A claim
 -- rests on at least six pairs of fresh runs; the report tune has all of it."""
 -- cannot = "No options were tried in this capture."

@@ -1,4 +1,4 @@
--- title = "The plan and what it is compared with"
+-- title = "The plan and its baselines"
 -- doc = """Convolutions alone: the sum of measured passes of what is left of the plan. The speed-up of whole steps is
 -- from rounds of fresh processes; if they show no difference, the plan is emptied. Without them, or on a machine too
 -- busy to tell, it is not proved."""

@@ -1,4 +1,4 @@
--- title = "What frameworks can take of it"
+-- title = "Options of frameworks for it"
 -- doc = """No framework takes a plan as a whole. Some choose an algorithm layer by layer in the program; most can only
 -- be told to search for the fastest themselves, in how much memory, and which to leave out. A trace tells what they
 -- choose then."""

@@ -1,4 +1,4 @@
--- title = "The best together"
+-- title = "Best options together"
 -- doc = "The options that were kept, and what each adds to all others: fresh pairs with it left out."
 -- cannot = "No option was found to be worth keeping."
 -- [headings]

@@ -1,4 +1,4 @@
--- title = "What each option gave"
+-- title = "Gain of each option"
 -- doc = """One row per option; a claim rests on at least six pairs of fresh runs on a quiet machine and counts all
 -- options that were tried (Holm). If `nothing` (a change of nothing) makes a difference, nothing is claimed."""
 -- brief = ""

@@ -5,7 +5,7 @@
 -- position = "place in the list"
 -- condition = "what it is"
 -- value = "its value; NULL where it is not recorded"
--- said_by = "traceview, the trace, or NULL where it is not recorded"
+-- recorded_by = "traceview, the trace, or NULL where it is not recorded"
 WITH noted AS (
     SELECT p.value AS facts FROM raw.captures c, json_each(c.options, '$.ranks') p
     UNION ALL
@@ -127,7 +127,7 @@ WITH noted AS (
     GROUP BY ALL
 )
 SELECT c.position, c.condition, coalesce(n.value, s.value) AS value,
-    CASE WHEN n.value IS NOT NULL THEN 'traceview' WHEN s.value IS NOT NULL THEN 'the trace' END AS said_by
+    CASE WHEN n.value IS NOT NULL THEN 'traceview' WHEN s.value IS NOT NULL THEN 'the trace' END AS recorded_by
 FROM (VALUES (1, 'framework'), (2, 'library'), (3, 'CUDA or HIP'), (5, 'cuDNN'), (6, 'driver'), (7, 'GPU'),
     (8, 'GPU memory'), (9, 'GPU clock'), (10, 'CPU'), (11, 'cores'), (12, 'CPU clock'), (13, 'instruction sets'),
     (14, 'memory'), (15, 'container'), (16, 'BLAS'), (17, 'oneDNN'), (18, 'compiler'), (19, 'system'),

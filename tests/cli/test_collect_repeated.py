@@ -123,8 +123,8 @@ dist.destroy_process_group()
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--every", "10", "--tool", "nsys"], "--every and --on-signal go neither with --tool nor with --stop-after."),
-        (["--on-signal", "--stop-after"], "--every and --on-signal go neither with --tool nor with --stop-after."),
+        (["--every", "10", "--tool", "nsys"], "--every and --on-signal cannot be combined with --tool or --stop-after"),
+        (["--on-signal", "--stop-after"], "--every and --on-signal cannot be combined with --tool or --stop-after"),
         (["--keep", "3"], "--keep needs --every or --on-signal; without them there is one capture."),
     ],
 )

@@ -93,7 +93,7 @@ def test_people_see_the_answer_without_words_about_steps_of_a_trace(
         (["--report", "absent"], "absent does not exist."),
         (["--report", "."], ". holds no results of traceview tune, schedule or study."),
         (["--apply", "a", "--report", "b"], "--report: not allowed with argument --apply"),
-        (["-o", "a", "--resume", "--report", "b"], "it goes with neither --report nor --apply"),
+        (["-o", "a", "--resume", "--report", "b"], "it cannot be combined with --report or --apply"),
         (["--resume"], "--resume needs the folder to go on with: -o FOLDER."),
         (["--try", "threads", "--skip", "threads", "--", "true"], "--skip leaves out all that --try names"),
         (["--plan", "absent.json", "--", "true"], "cannot read the plan absent.json: No such file or directory."),
@@ -165,7 +165,7 @@ def test_options_are_tried_measured_and_explained(tmp_path: Path) -> None:
     done = run(tmp_path, *words, "--copy")
     assert done.returncode == 0, done.stderr
     assert "trying malloc_thresholds: the command is run again and again for up to 20 seconds" in done.stderr
-    assert "What each option gave" in done.stdout
+    assert "Gain of each option" in done.stdout
     assert not (tmp_path / "ran.txt").exists(), "every run was in a copy"
     query = "SELECT name, kind, numbers, applied IS NOT NULL FROM raw.tune_options ORDER BY place"
     asked = [sys.executable, "-m", "traceview", "sql", "runs", query, "--format", "json"]
@@ -199,6 +199,6 @@ def test_ctrl_c_keeps_what_was_measured_and_resume_goes_on(tmp_path: Path) -> No
         text=True,
     )
     assert done.returncode == 0, done.stderr
-    assert journal.read_text().startswith(before) and "What each option gave" in done.stdout
+    assert journal.read_text().startswith(before) and "Gain of each option" in done.stdout
     applied = run(tmp_path, "--apply", "runs")
     assert (applied.returncode, applied.stdout) in ((0, "the end\n"), (2, "")), "2: nothing was faster"

@@ -109,7 +109,7 @@ def test_a_command_that_ends_well_on_a_signal_is_not_run_again(tmp_path: Path, n
         _, said = started.communicate(timeout=600)
     assert started.returncode == code, said
     assert (tmp_path / "runs.txt").read_text() == "xx" and not group(started.pid)
-    assert "kept so far: the capture of the command as it is; go on with -o runs --resume" in said
+    assert "kept so far: the capture of the baseline; go on with -o runs --resume" in said
     shown = subprocess.run(
         [sys.executable, "-m", "traceview", "report", "runs", "tune", "--format", "json"],
         cwd=tmp_path, capture_output=True, text=True, check=True,

@@ -36,7 +36,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "inputs", nargs="*", metavar="INPUT", help="recordings of one program: captures or traces (- is stdin)"
     )
-    parser.add_argument("--note", metavar="TEXT", help="what is said of it in the history: a commit, for example")
+    parser.add_argument("--note", metavar="TEXT", help="note for the history, such as a commit")
     add_output_options(parser)
     add_gpu_option(parser)
     add_machine_options(parser)

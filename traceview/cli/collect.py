@@ -98,7 +98,7 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError("--whole needs --tool nsys; without --whole some steps are recorded.")
     repeats = bool(args.every or args.on_signal)
     if repeats and (args.tool or args.stop_after):
-        raise UsageError("--every and --on-signal go neither with --tool nor with --stop-after.")
+        raise UsageError("--every and --on-signal cannot be combined with --tool or --stop-after.")
     if args.keep is not None and not repeats:
         raise UsageError("--keep needs --every or --on-signal; without them there is one capture.")
     options = {name: int(getattr(args, name)) for name in (*NUMBERS, *SWITCHES)}

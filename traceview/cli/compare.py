@@ -94,7 +94,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="also write what --fail-over found: JUnit (.xml) or a summary in Markdown (.md); may be repeated",
     )
     parser.add_argument(
-        "--annotations", action="store_true", help="say it in GitHub's form too, so that it stands beside the change"
+        "--annotations", action="store_true", help="also print what --fail-over found as annotations of GitHub"
     )
     parser.add_argument(
         "--accept",

@@ -34,7 +34,7 @@ MOST_THREADS = 1024
 def add_output_options(parser: argparse.ArgumentParser, formats: Sequence[str] = render.FORMATS) -> None:
     """How the answer is written, and where."""
     parser.add_argument("--format", choices=formats, help="default: from the extension of FILE, else table")
-    parser.add_argument("--color", choices=("auto", "always", "never"), help="of tables; always: for `| less -R`")
+    parser.add_argument("--color", choices=("auto", "always", "never"), help="of tables (always: for `less -R`)")
     parser.add_argument(
         "-o", "--output", type=output_file, metavar="FILE", help="write to FILE instead of stdout; - is stdout"
     )

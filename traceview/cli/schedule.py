@@ -79,7 +79,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--network", metavar="NAME", help="the network to plan, if the study has several")
     parser.add_argument(
         "--passes", type=values.names(PASSES, "passes"), default=PASSES, metavar="PASS,...",
-        help=f"of a study, of {', '.join(PASSES)}",
+        help=f"passes to plan from a study: {', '.join(PASSES)} (default: all)",
     )  # fmt: skip
     parser.add_argument(
         "--workspace", type=values.size_or_zero, metavar="SIZE", help="workspace that any pass may use, such as 64MB"

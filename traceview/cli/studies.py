@@ -67,7 +67,7 @@ def add_result_options(
     parser.add_argument("--resume", action="store_true", help=f"continue in the FOLDER of -o{settings}")
     parser.add_argument(
         "--trust", action="store_true",
-        help=f"with {trusted}: also what others made, or was changed or moved; says first what it runs",
+        help=f"with {trusted}: also run results of others, or changed or moved ones; prints first what it runs",
     )  # fmt: skip
     parser.add_argument(
         "--format", choices=render.FORMATS, default="table", help="how to print the answer (default: table)"

@@ -92,10 +92,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
         type=values.names(DIRECTIONS, "passes"),
         default=list(DIRECTIONS),
         metavar="PASS,...",
-        help=f"of {', '.join(DIRECTIONS)}",
+        help=f"passes: {', '.join(DIRECTIONS)} (default: all)",
     )
     parser.add_argument("--dtype", choices=DTYPES, help="element type (default: that of the model or capture, float32)")
-    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="where (default: cpu)")
+    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="device to run on (default: cpu)")
     parser.add_argument("--threads", type=values.count, metavar="N", help="threads that compute (default: all cores)")
     parser.add_argument("--backends", type=_backends, metavar="NAME,...", help="only these (default: all)")
     parser.add_argument(

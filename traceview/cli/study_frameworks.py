@@ -50,12 +50,18 @@ def configure(parser: argparse.ArgumentParser) -> None:
     read = values.names(models, "models")
     add = parser.add_argument
     completed(
-        add("--models", type=read, default=["lenet"], metavar="NAME,...", help=f"of {', '.join(models)} (lenet)"),
+        add(
+            "--models",
+            type=read,
+            default=["lenet"],
+            metavar="NAME,...",
+            help=f"{', '.join(models)} (default: lenet)",
+        ),
         lambda: list(models),
     )
     read = values.names(known, "frameworks")
     completed(
-        add("--frameworks", type=read, default=known, metavar="NAME,...", help=f"of {', '.join(known)} (all)"),
+        add("--frameworks", type=read, default=known, metavar="NAME,...", help=f"{', '.join(known)} (default: all)"),
         lambda: known,
     )
     own = ", ".join(f"{model.name} {model.batch}" for model in models.values())
@@ -64,9 +70,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--batch", type=counts, default=[], metavar="N,N...", help=f"samples per step (default: {own})")
     add(
         "--layout", type=values.names(LAYOUTS, "layouts"), default=list(LAYOUTS), metavar="NAME,...",
-        help="of images: nchw, nhwc (default: both; only runs of the same layout are compared)",
+        help="layouts of images: nchw, nhwc (default: both; only runs of the same layout are compared)",
     )  # fmt: skip
-    add("--device", choices=("cpu", "cuda"), default="cpu", help="where (default: cpu)")
+    add("--device", choices=("cpu", "cuda"), default="cpu", help="device to run on (default: cpu)")
     add(
         "--rounds",
         type=values.count,

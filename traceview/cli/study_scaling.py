@@ -172,7 +172,7 @@ def _resumed(args: argparse.Namespace, command: list[str]) -> tuple[Job, list[st
     if lacking:
         raise InputError(f"{where}: {min(lacking)} is missing; begin another study.")
     if earlier["mode"] not in (STRONG, WEAK) or earlier["device"] not in (None, "cpu", "cuda"):
-        raise InputError(f"{where}: mode or device is none that traceview measures; begin another study.")
+        raise InputError(f"{where}: its mode or device is not one that traceview measures; begin another study.")
     trust.allow(args.output, args.trust, say, words)
     fixed = {"threads": args.threads, "steps": args.limit_steps, "discard": args.discard, "device": args.device}
     changed = [name for name, value in fixed.items() if value is not None and value != earlier.get(name)]

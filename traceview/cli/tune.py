@@ -100,7 +100,7 @@ def run(args: argparse.Namespace) -> int:
 
     command: list[str] = args.command[1:] if args.command[:1] == ["--"] else args.command
     if args.resume and (args.report or args.apply):
-        raise UsageError("--resume goes on with the folder of -o; it goes with neither --report nor --apply.")
+        raise UsageError("--resume goes on with the folder of -o; it cannot be combined with --report or --apply.")
     for folder in filter(None, (args.report, args.apply)):
         tuning.described_runs(folder)
     if args.report:
@@ -122,7 +122,7 @@ def run(args: argparse.Namespace) -> int:
     except Stopped as stopped:
         if is_begun(job.folder):
             n_runs = tuning.n_measured(job.folder)
-            runs = f"{n_runs} run{'s' if n_runs > 1 else ''}" if n_runs else "the capture of the command as it is"
+            runs = f"{n_runs} run{'s' if n_runs > 1 else ''}" if n_runs else "the capture of the baseline"
             say(f"interrupted; kept so far: {runs}; go on with -o {_word(job.folder)} --resume")
         else:
             say("interrupted before anything was measured")

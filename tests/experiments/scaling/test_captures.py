@@ -70,7 +70,7 @@ def test_a_batch_of_all_ranks_is_divided_among_them() -> None:
 
 
 def test_what_cannot_be_compared_is_said() -> None:
-    with pytest.raises(UsageError, match="one: another one is of 1 rank, batch 8 per rank too"):
+    with pytest.raises(UsageError, match="one: another capture is of 1 rank, batch 8 per rank too"):
         rows("one", "one")
     with pytest.raises(UsageError, match="a batch of 9 cannot be divided among 2 ranks"):
         rows("two", batch=9, is_strong=True)

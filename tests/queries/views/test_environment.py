@@ -12,7 +12,7 @@ from given import Given, conv, rows, section
 from traceview.analysis import compare, reports
 from traceview.experiments import machine, results
 
-QUERY = "SELECT condition, value, said_by FROM environment WHERE value IS NOT NULL ORDER BY position"
+QUERY = "SELECT condition, value, recorded_by FROM environment WHERE value IS NOT NULL ORDER BY position"
 
 
 def test_what_collect_noted_comes_before_the_trace(tmp_path: Path) -> None:

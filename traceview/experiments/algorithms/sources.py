@@ -71,7 +71,7 @@ def of_capture(path: Path, say: Say) -> list[Recorded]:
             found.append(Recorded(made, int(image[0]), tuple(name for name in DIRECTIONS if name in directions)))
     say_left(left, "call{} of convolutions", say)
     if not found:
-        raise InputError(f"{path} tells no shapes of its convolutions.")
+        raise InputError(f"{path} records no shapes of its convolutions.")
     return found
 
 

@@ -139,7 +139,7 @@ def _logged(file: Path) -> Iterator[Row]:
     """The layers of a log whose shapes it tells, through the reader of its format."""
     reader = readers.detect(peek(file))
     if reader.NAME not in WITH_LAYERS:
-        raise InputError(f"{reader.TITLE}: it tells no shapes of convolutions beside their times.")
+        raise InputError(f"{reader.TITLE}: it records no shapes of convolutions beside their times.")
     query = sql.load(content("queries") / "published" / "layers.sql")
     with temporary_folder("published-") as folder:
         capture = store.convert([file], folder / "capture")

@@ -37,7 +37,7 @@ def rows(paths: Sequence[Path], batch: int | None, is_strong: bool) -> dict[str,
         own = batch // ranks if is_strong and batch else batch or found["batch"]
         size = scaling.Size(ranks, own, STRONG if is_strong else WEAK)
         if any(size.is_of(row) for row in exchanges):
-            raise UsageError(f"{path}: another one is of {size.name} too.")
+            raise UsageError(f"{path}: another capture is of {size.name} too.")
         exchanges.append(found | size.facts() | {"capture": str(path), "status": scaling.RECORDED})
         shared = {"mode": size.mode, "batch": own, "status": "measured"}
         times += [row | shared for row in collectives]

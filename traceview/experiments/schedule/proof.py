@@ -55,7 +55,7 @@ def prove(job: Job, answer: Answer, journal: Journal) -> None:
     if proof.clock == pairs.PROCESSOR:
         job.say(f"{busy}: processor time decides, as one thread computes")
     elif proof.verdict in (UNDECIDED, NOISY):
-        why = "a change of nothing made a difference" if proof.verdict == NOISY else busy
+        why = "runs without any change differed as much" if proof.verdict == NOISY else busy
         job.say(f"{NOT_PROVED}: {why}; the plan is kept, and says that nothing proved it")
     judged = proof.judged
     if proof.verdict in (SAME, SLOWER):

@@ -176,7 +176,7 @@ def _row(each: Tried, judged: Judged, chance: float | None, noisy: bool, null: S
     elif each.dropped:
         word = "dropped" if each.pairs else "not tried"
     elif noisy and word != UNDECIDED:
-        word, reason = NOISY, "a change of nothing made a difference too"
+        word, reason = NOISY, "runs without any change differed as much"
     elif word == UNDECIDED:
         reason = _undecided(pairs, judged)
     if each.has_failed or (each.dropped and not each.is_slower):

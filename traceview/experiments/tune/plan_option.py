@@ -49,7 +49,7 @@ def read(path: Path) -> tuple[str, Any]:
         # The user may name a link; what it leads to has to be a file all the same.
         real = path.resolve(strict=True)
         if not real.is_file():
-            raise UsageError(f"{path} is not a regular file, so no plan of traceview schedule.")
+            raise UsageError(f"{path} is not a regular file, so it is not a plan of traceview schedule.")
         text = inside.read(real.parent, real.name, MOST_BYTES).decode()
         told = json.loads(text)
     except OSError as error:

@@ -242,7 +242,7 @@ def _base(job: Job) -> tuple[Facts, dict[str, Bound], dict[str, Any]]:
     """Read a capture of the command without options: facts of the run, bounds by option, and what to keep of it."""
     folder = inside.within(job.folder, CAPTURES["base"])
     if not (folder / "capture.json").exists():
-        job.say(f"recording some steps of the command as it is into {folder}")
+        job.say(f"recording some steps of the baseline into {folder}")
         _record(job, folder, dict(os.environ), "base")
     about = described_capture(folder)
     rank: dict[str, Any] = next(iter(about.get("ranks") or ()), {})

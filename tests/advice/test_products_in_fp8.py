@@ -1,0 +1,64 @@
+"""Products near the peak of half precision on devices with a higher one for fp8."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from advised import answer, training
+from given import Given
+
+from traceview.analysis import advice
+
+RULE = "products_in_fp8"
+H100 = "NVIDIA H100 80GB HBM3"
+LEAST_US = 1e6 * 2 * 4096**3 / 989.4e12
+
+
+def steps(times: float, device: str = H100, dtype: str = "c10::BFloat16", inner: int = 4096, us: float = 0) -> Given:
+    """In each of three steps a product that takes `times` what the peak of bf16 allows, or `us`."""
+    given = training(device=device)
+    for start in (0, 1000, 2000):
+        given.op("aten::mm", start + 10, start + 20, [(4096, inner), (inner, 4096)], ["", ""], dtype)
+        end = start + 30 + (us or times * LEAST_US * inner / 4096)
+        given.kernel("nvjet_tst_128x256_64x4_2x1_v_bz_coopA_NTN", start + 30, end, launched=start + 11)
+    return given
+
+
+def test_the_same_part_of_the_higher_peak_is_left(tmp_path: Path) -> None:
+    found = answer(RULE, steps(1.25), tmp_path)
+    assert found.status == "found"
+    assert found.saving_ns == pytest.approx(1250 * LEAST_US * (1 - 989.4 / 1978.9), rel=1e-3)
+    assert found.problem == (
+        f"Products in half precision take {1.25 * LEAST_US / 1000:.3f} ms at 80 % of their peak; that of {H100} for "
+        "fp8 is 2 times as high."
+    )
+    assert found.confidence.startswith("low: speculative")
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        steps(2.1),
+        steps(1.25, device="NVIDIA A100-SXM4-40GB"),
+        steps(1.25, dtype="float"),
+        steps(0, inner=64, us=1e6 * (2 * 4096 * 64 + 4096**2) * 2 / 3.35e12),
+    ],
+    ids=["far from the peak", "a device without fp8", "single precision", "bound by the memory"],
+)
+def test_others_are_not(given: Given, tmp_path: Path) -> None:
+    assert answer(RULE, given, tmp_path).status == "not found"
+
+
+def test_without_sizes_it_cannot_tell(tmp_path: Path) -> None:
+    assert answer(RULE, training(device=H100), tmp_path).status == "cannot tell"
+
+
+@pytest.mark.long
+@pytest.mark.shared
+def test_public_traces_with_and_without(shared: Path, captures) -> None:  # type: ignore[no-untyped-def]
+    rules = advice.load([RULE])
+    (found,) = advice.run(captures.open(shared / "traces/operators/h100-qwen-decode.json.gz"), rules)
+    assert found.status == "found" and found.saving_ns == pytest.approx(4_172_000, rel=1e-3)
+    (found,) = advice.run(captures.open(shared / "traces/operators/h100-vit-forward.json.gz"), rules)
+    assert found.status == "not found"
