@@ -29,10 +29,9 @@ class Layers(nn.Module):
 
     def spread(self, hidden: torch.Tensor) -> torch.Tensor:
         """Mean distance between the rows, 32 of them at a time."""
-        rows = hidden.unflatten(0, (-1, 32))
-        if self.distances == "cdist":
-            return torch.cdist(rows, rows, p=1).mean()
-        return (rows[:, :, None] - rows[:, None]).abs().sum(-1).mean()
+        rows = hidden.view(-1, 32, hidden.shape[-1])
+        differences = rows[:, :, None] - rows[:, None]
+        return (torch.cdist(rows, rows, p=1) if self.distances == "cdist" else differences.abs().sum(-1)).mean()
 
     def forward(self, hidden: torch.Tensor) -> torch.Tensor:
         first, second, third, last = self.scales
