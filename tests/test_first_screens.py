@@ -7,13 +7,15 @@ from typing import Any
 
 import pytest
 from conftest import Captures
-from public_traces import EACH
+from public_traces import EACH, SAMPLES, SHARED, TRACES
 
 from traceview.analysis import certainty, findings, reports
 from traceview.analysis.model import Finding
 from traceview.analysis.values import as_object
+from traceview.cli import main
 from traceview.experiments.tune import tuning
 
+OPERATORS = sorted((SHARED / "traces" / "operators").glob("*"))
 MI250 = "kineto/mi250-minitoy-train.json.gz"
 
 
@@ -53,6 +55,19 @@ def test_what_leads_is_no_guess_and_has_one_number(trace: Path, captures: Captur
         if answer.path_saving_ns is not None and answer.saving_ns is not None:
             assert answer.saving_ns <= answer.path_saving_ns + 1
     assert found == sure + [answer for answer in found if answer not in sure]
+
+
+@pytest.mark.long
+@pytest.mark.shared
+@pytest.mark.parametrize("trace", [*SAMPLES, *TRACES, *OPERATORS], ids=lambda path: path.name)
+def test_a_first_screen_is_one_screen(
+    trace: Path, captures: Captures, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """At 80 columns and 40 lines, with the prompt of the next command."""
+    monkeypatch.setenv("COLUMNS", "80")
+    assert main(["report", str(captures.folder_of(trace))]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) < 40 and max(map(len, lines)) <= 80
 
 
 def test_a_mark_without_device_work_is_no_step_and_leaves_nothing_out(shared: Path, captures: Captures) -> None:

@@ -5,7 +5,7 @@
 -- the backward pass; other communication can overlap with work that does not need its result, if started earlier."""
 -- cost = "Device memory for the buckets; kernels that overlap with a collective run a little slower."
 -- unless = "The ranks wait for a slower one: compare their step times first."
--- needs = ["communication"]
+-- needs = ["communication", "activities"]
 -- removes = "communication"
 -- [fix]
 -- pytorch = """gradients: DistributedDataParallel (not DataParallel) with the nccl backend, bucket_cap_mb and

@@ -64,6 +64,10 @@ WITH work AS (
     FROM raw.ranges WHERE rank IN (SELECT rank FROM captures GROUP BY rank HAVING bool_and(format = 'chrome'))
     GROUP BY rank
     UNION ALL
+    SELECT rank, 1.5, 'No operator was recorded in the steps: how busy the processor was is not known, and what stands '
+        || 'below as idle may be work'
+    FROM account GROUP BY rank HAVING bool_and(device = 'cpu') AND sum(active_ns) = 0
+    UNION ALL
     SELECT rank, 2, 'Kernels were replayed for metrics: what lies between them is the profiler''s time, and idle time '
         || 'says nothing of the program'
     FROM replayed
@@ -72,8 +76,8 @@ WITH work AS (
         || 'busier than stated', l.n, 100.0 * l.n / (l.n + k.n))
     FROM lost l JOIN kernel k USING (rank) WHERE l.n > 0.01 * (l.n + k.n)
     UNION ALL
-    SELECT rank, 4, format('{:,} of {:,} kernels ({:.1f} % of their time) have no launch in the recording, as where it '
-        || 'begins in the middle of work: which operators ran them, and why the device idled before them, is not known',
+    SELECT rank, 4, format('{:,} of {:,} kernels ({:.1f} % of their time) have no recorded launch: their operators, '
+        || 'and why the device idled before them, are not known',
         n_unlaunched, n, 100.0 * unlaunched_ns / dur_ns)
     -- Where none has one, the trace records no launches.
     FROM kernel WHERE n_unlaunched < n AND unlaunched_ns > 0.05 * dur_ns

@@ -4,8 +4,8 @@
 -- brief = ""
 -- optional = true
 -- lines = [
---     "Model {least}{model_flop} {span}", "{covered_pct} of device time covered",
---     "MFU {at_least}{mfu_pct} of {peak_flop_per_s} ({device})", "HFU {hfu_pct} with what is computed again",
+--     "Model {least}{model_flop} {span}", "MFU {at_least}{mfu_pct} of {peak_flop_per_s} ({device})",
+--     "HFU {hfu_pct} with what is computed again", "{covered_pct} of device time covered",
 --     "MFU: cannot tell, {unknown}",
 -- ]
 -- [columns]
@@ -16,7 +16,7 @@
 -- at_least = """at least, where less than 95 % of the device time is covered; about, where FLOP are an upper bound or
 -- the peak is that of a CPU at the clock that was noted"""
 -- peak_flop_per_s = "dense peak of the type with the most FLOP, of all devices of a rank"
--- device = "that type, and the device"
+-- device = "that type: the peak is dense"
 -- hfu_pct = "with what is computed again, where that is more"
 -- unknown = "why MFU cannot be told"
 -- covered_pct = "of the device time, in calls whose cost is known"
@@ -31,16 +31,14 @@ WITH every AS (
         min(verdict) FILTER (starts_with(verdict, 'cannot tell')) AS untold,
         bool_or(starts_with(verdict, 'about')) AS is_about
     FROM mfu
-), named AS (
-    SELECT any_value(name) AS name FROM device_peaks WHERE is_used
 )
 SELECT model_flop, if(covered_pct < 95, 'at least ', '') AS least,
     if(has_steps, 'per step', 'in the recording') AS span, mfu_pct,
     CASE WHEN is_about THEN 'about ' WHEN covered_pct < 95 THEN 'at least ' ELSE '' END AS at_least,
-    if(mfu_pct IS NULL, NULL, peak_flop_per_s) AS peak_flop_per_s, concat_ws('; ', type || ', dense', name) AS device,
+    if(mfu_pct IS NULL, NULL, peak_flop_per_s) AS peak_flop_per_s, type || ', dense' AS device,
     if(hfu_pct > 1.005 * mfu_pct, hfu_pct, NULL) AS hfu_pct,
     if(has_steps AND mfu_pct IS NULL, regexp_replace(untold, '^cannot tell: ', ''), NULL) AS unknown,
     covered_pct
-FROM every, named
+FROM every
 WHERE model_flop IS NOT NULL AND covered_pct >= 50
 ORDER BY ALL

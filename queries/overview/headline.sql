@@ -2,7 +2,7 @@
 -- doc = """The step and where it went: mean time, how much of it the devices were active and idle (the same account as
 -- in all other reports), the largest cause of idle time, and exposed communication."""
 -- brief = ""
--- cannot = "No work of a device was found in this trace: there is no step to account for."
+-- cannot = "No work of a device with its times was found in this trace: no step can be accounted for."
 -- lines = [
 --     "{what} {step_ns} ({detail})", "{unit} active {active_pct}", "idle {idle_pct}{mostly}",
 --     "exposed copies {copies_ns} ({copies_pct})", "exposed {library} {exposed_ns}",
@@ -14,9 +14,11 @@
 -- cv_pct = "standard deviation of the steps of a rank, of their mean"
 -- steps = "steps counted, of all ranks"
 -- ranks = "processes with a time"
--- detail = "how much steps differ, how many were counted, and whether they are a guess"
+-- detail = """how much steps differ, how many were counted, whether they are a guess, and of how many devices times
+-- are sums"""
 -- unit = "GPU or CPU"
--- active_pct = "of the step, of several devices of the step of each"
+-- active_pct = """of the step, of several devices of the step of each; not known of a CPU that no operator was recorded
+-- of"""
 -- idle_pct = "the rest of it"
 -- cause = "largest cause of the idle time; see the report idle"
 -- cause_pct = "of the idle time"
@@ -32,6 +34,9 @@
 WITH every AS (
     SELECT 100.0 * sum(active_ns) / nullif(sum(step_ns), 0) AS active_pct,
         100.0 * sum(idle_ns) / nullif(sum(step_ns), 0) AS idle_pct, count(*) AS n_devices,
+        if(count(*) > count(DISTINCT rank),
+            format('times below are sums of {:.2g} devices', count(*) / count(DISTINCT rank)), NULL) AS many,
+        sum(active_ns) > 0 OR bool_or(device <> 'cpu') AS is_known,
         sum(exposed_copy_ns) / count(DISTINCT rank) AS copies_ns, sum(step_ns) / count(DISTINCT rank) AS step_ns,
         100.0 * sum(exposed_copy_ns) / nullif(sum(step_ns), 0) AS copies_pct
     FROM account WHERE step_ns > 0
@@ -74,12 +79,13 @@ SELECT if(t.has_steps, upper(n.noun[1]) || n.noun[2:], 'Recording') AS what, t.s
         CASE WHEN s.cv_pct >= 100 THEN format('steps vary too much for their mean to say much: cv {:.0f} %', s.cv_pct)
             WHEN s.cv_pct < 0.5 THEN 'cv <1 %' ELSE format('cv {:.0f} %', s.cv_pct) END,
         format('{} {}{}{}{}', t.steps, n.guessed, n.noun, if(t.steps = 1, '', 's'), if(t.ranks > 1, ' in all', '')),
-        if(h.held_pct < 90, format('{:.0f} % of the active time in them', h.held_pct), NULL),
+        if(h.held_pct < 90 AND e.is_known, format('{:.0f} % of the active time in them', h.held_pct), NULL),
         if(t.n_warmup > 0, format('{} warm-up left out', t.n_warmup), NULL),
-        if(m.n > 0, format('{} without device work left out', m.n), NULL))
-        ELSE 'no steps found' || if(t.ranks > 1, format(', mean of {} ranks', t.ranks), '') END AS detail,
+        if(m.n > 0, format('{} without device work left out', m.n), NULL), e.many)
+        ELSE concat_ws(', ', 'no steps found', if(t.ranks > 1, format('mean of {} ranks', t.ranks), NULL), e.many)
+        END AS detail,
     if(EXISTS (FROM totals WHERE kind IN ('kernel', 'copy')), (SELECT upper(kind) FROM accelerator), 'CPU') AS unit,
-    e.active_pct, e.idle_pct,
+    if(e.is_known, e.active_pct, NULL) AS active_pct, if(e.is_known, e.idle_pct, NULL) AS idle_pct,
     l.cause, l.cause_pct,
     CASE WHEN e.idle_pct < 0.5 OR l.cause IS NULL THEN '' ELSE if(l.cause_pct >= 50, ', mostly ', ', largest part ')
         || CASE l.cause WHEN 'launch' THEN 'host-bound' WHEN 'data' THEN 'waiting for data'
@@ -91,7 +97,7 @@ SELECT if(t.has_steps, upper(n.noun[1]) || n.noun[2:], 'Recording') AS what, t.s
             ELSE l.cause END END AS mostly,
     if(e.copies_pct >= 1, e.copies_ns, NULL) AS copies_ns, if(e.copies_pct >= 1, e.copies_pct, NULL) AS copies_pct,
     if(c.is_nccl, 'NCCL', 'communication') AS library,
-    if(c.exposed_ns > 0, c.exposed_ns / t.ranks, NULL) AS exposed_ns,
+    if(c.exposed_ns > 0 AND e.is_known, c.exposed_ns / t.ranks, NULL) AS exposed_ns,
     100.0 * v.conv_ns / e.step_ns AS conv_pct, if(t.has_steps, 'the step', 'the recording') AS conv_of,
     if(v.with_layout_ns - v.conv_ns > 5e-4 * e.step_ns,
         format(', {:.1f} % with layout conversions', 100.0 * v.with_layout_ns / e.step_ns), '') AS with_layout

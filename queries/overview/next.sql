@@ -1,6 +1,7 @@
 -- title = "What to run next"
 -- doc = "Reports that have something to say for this trace, what concerns most of the step first. TRACE is the input."
 -- brief = ""
+-- optional = true
 -- top = 6
 -- [columns]
 -- command = "what to run"

@@ -1,7 +1,7 @@
 -- title = "The run"
 -- doc = "Framework, trace format and devices of the recording."
 -- brief = ""
--- lines = ["{group}", "{format}", "{span_ns} recorded", "{origin}"]
+-- lines = ["{group}", "{format}", "{longest_ns} recorded", "{origin}"]
 -- [columns]
 -- rank = "process of the job"
 -- framework = "framework, as recorded or by the names of its kernels, and its version where recorded"
@@ -9,6 +9,7 @@
 -- device = "devices on which something ran; where the trace has no name, --gpu's or what their kernels show"
 -- origin = "when the recording began (UTC)"
 -- span_ns = "from the first step, or the first thing a device did, to the end of the last"
+-- longest_ns = "the longest span_ns of these ranks"
 -- group = "at the first of the ranks that ran the same way: how many these are, their framework and device"
 WITH run AS (
     SELECT c.rank,
@@ -34,7 +35,7 @@ WITH run AS (
     LEFT JOIN recordings r USING (rank)
     GROUP BY c.rank
 )
-SELECT *, CASE WHEN row_number() OVER (same ORDER BY rank) = 1
+SELECT *, max(span_ns) OVER same AS longest_ns, CASE WHEN row_number() OVER (same ORDER BY rank) = 1
     THEN if(count(*) OVER same = 1, '', count(*) OVER same || ' ranks of ')
         || if(framework = '?', 'unknown framework', framework) || if(device = '?', '', ' | ' || device) END AS "group"
 FROM run

@@ -11,8 +11,8 @@
 -- peaks_from = "source"
 SELECT DISTINCT dtype, peak_flop_per_s, vector_flop_per_s, memory_bytes_per_s,
     CASE WHEN starts_with(peaks_from, 'unknown: ') THEN 'cannot tell: ' || substr(peaks_from, 10)
-        WHEN peak_flop_per_s IS NULL THEN format('cannot tell: no peak is known for {} on this device',
-            coalesce(dtype, 'an unknown type'))
+        WHEN peak_flop_per_s IS NULL AND dtype IS NULL THEN 'cannot tell: the types of the operands are not recorded'
+        WHEN peak_flop_per_s IS NULL THEN format('cannot tell: no peak is known for {} on this device', dtype)
         WHEN rank NOT IN (SELECT rank FROM raw.kernels)
             THEN 'about: the peak of a CPU is that at the clock that was noted, which turbo clocks may exceed'
                 || if(is_copy_rate, '; the bandwidth is that of a copy after the recording', '')

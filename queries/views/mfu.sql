@@ -16,9 +16,10 @@ SELECT f.rank, any_value(f.step_ns) AS step_ns, sum(f.model_flop) AS model_flop,
     CASE WHEN any_value(f.step_ns) IS NULL THEN 'cannot tell: no steps in this trace'
         WHEN starts_with(any_value(f.peaks_from), 'unknown: ')
             THEN 'cannot tell: ' || substr(any_value(f.peaks_from), 10)
+        WHEN bool_or(f.dtype IS NULL AND f.peak_ns IS NULL)
+            THEN 'cannot tell: the types of the operands are not recorded'
         WHEN count(f.peak_ns) < count(*) THEN 'cannot tell: no peak is known for '
-            || string_agg(coalesce(f.dtype, 'an unknown type'), ', ' ORDER BY f.dtype) FILTER (f.peak_ns IS NULL)
-            || ' on this device'
+            || string_agg(f.dtype, ', ' ORDER BY f.dtype) FILTER (f.peak_ns IS NULL) || ' on this device'
         WHEN bool_or(f.has_upper_bounds) THEN 'about: some of the FLOP are an upper bound'
         WHEN f.rank NOT IN (SELECT rank FROM raw.kernels)
             THEN 'about: the peak of a CPU is that at the clock that was noted, which turbo clocks may exceed'

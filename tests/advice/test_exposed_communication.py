@@ -43,6 +43,13 @@ def test_of_processes_on_cpus_it_is_found_too(tmp_path: Path) -> None:
     assert found.problem.endswith("0.200 ms while no recorded operator runs.") and "nccl" not in found.fix
 
 
+def test_where_no_operator_was_recorded_in_a_step_it_is_not_known_what_hides_it(tmp_path: Path) -> None:
+    given = training(device=None)
+    given.collective("gloo:all_reduce", 500, 800, kind="all_reduce", size_bytes=4000, group_size=2)
+    found = answer(RULE, given, tmp_path)
+    assert (found.status, found.reason) == ("cannot tell", "the trace has no timed work on a device.")
+
+
 @pytest.mark.long
 def test_a_kind_that_is_not_told_is_no_place(tmp_path: Path) -> None:
     given = training()

@@ -82,6 +82,19 @@ def test_what_is_certain_stands_before_a_larger_guess_with_its_confidence() -> N
     assert "\nThen: Many tiny copies | high confidence\nThen: The device waits for the host to launch" in text
 
 
+def test_a_first_screen_names_the_first_changes_and_counts_the_others() -> None:
+    """The finding itself has them all; one change is never cut."""
+    for parts, shown in (
+        (["a" * 100, "b" * 100, "c" * 100], f"Change: {'a' * 100}; {'b' * 100}; 1 more:"),
+        (["a" * 300, "b"], f"Change: {'a' * 300}; 1 more:"),
+        (["a" * 300], f"Change: {'a' * 300}"),
+        (["a", "b"], "Change: a; b"),
+    ):
+        found = replace(_finding("host_bound", 93, "high"), fix="; ".join(parts))
+        section = findings.best_of([found])
+        assert dict(zip((column.name for column in section.columns), section.rows[0], strict=True))["change"] == shown
+
+
 def test_nothing_found_is_not_nothing_to_tell(tmp_path: Path) -> None:
     with Given().open(tmp_path) as connection:
         (row,) = findings.best(connection).rows

@@ -103,6 +103,14 @@ def test_cut_says_how_many_are_left_out(queries: Path, connection: duckdb.DuckDB
     assert reports.cut(report, 0) == reports.cut(report, None) == reports.cut(report, 3) == report
 
 
+def test_the_others_have_a_sum_where_any_of_them_has_a_value() -> None:
+    """None of a log's averages has a step to be a share of: together they are not 0 % of it."""
+    columns = tuple(Column(name, "BIGINT", "") for name in ("what", "n", "pct"))
+    rows = (("a", 1, None), ("b", 2, None), ("c", 3, None))
+    found = reports.cut_section(Section("s", "", "", columns, rows, None, "", look=Look(rest=("n", "pct"))), 1)
+    assert found.rows == (("a", 1, None), ("(2 others)", 5, None))
+
+
 def test_without_steps_texts_speak_of_the_recording(tmp_path: Path) -> None:
     words = []
     for has_steps in (True, False):

@@ -91,6 +91,8 @@ def ran_on(connection: duckdb.DuckDBPyConnection) -> learned.Place:
 
 MOST_BEST = 3
 """Findings that a first screen names."""
+LONGEST_CHANGE = 220
+"""Letters of a change on a first screen that names several."""
 _LINES = (
     "{told}",
     "up to {saving_ns} {per} ({saving_pct} of it)",
@@ -125,12 +127,20 @@ def _best(found: Sequence[Finding]) -> list[dict[str, Any]]:
     rest = [finding.rule for finding in found[MOST_BEST:]]
     rows[0] |= {
         "told": _row("Best finding", found[0])["told"],
-        "change": f"Change: {found[0].fix}",
+        "change": f"Change: {_first_changes(found[0].fix)}",
         "command": f"traceview advise {TRACE} {found[0].rule}",
     }
     if rest:
         rows[-1]["others"] = f"{len(rest)} more finding{'' if len(rest) == 1 else 's'}: {', '.join(rest)}"
     return rows
+
+
+def _first_changes(fix: str) -> str:
+    """As many of the changes as fit three lines, the first one whole, and how many more the finding itself names."""
+    first, *parts = fix.split("; ")
+    while parts and len(first) + len(parts[0]) < LONGEST_CHANGE:
+        first += f"; {parts.pop(0)}"
+    return f"{first}; {len(parts)} more:" if parts else first
 
 
 def _row(word: str, finding: Finding) -> dict[str, Any]:

@@ -199,7 +199,7 @@ def first_screen(
         if look.lines or (look.line and section.rows):
             on_it.append(replace(section, look=replace(look, lines=look.lines or (look.line,), brief="")))
         elif look.first or has_all or not section.title or (has_footer and not section.rows):
-            short = cut(_narrow(section), min(rows, look.first or rows))
+            short = _narrow(cut(section, min(rows, look.first or rows)))
             on_it.append(replace(short, note=section.note, unseen=()))
         elif section.rows and len(section.rows) >= look.least_rows:
             left_out.append(section.name)
@@ -210,8 +210,10 @@ def first_screen(
 
 
 def _narrow(section: Section) -> Section:
-    """The section without texts, and without columns that a first screen lacks."""
-    at = [index for index, column in enumerate(section.columns) if column.name not in section.look.without]
+    """The section without texts, and without columns that a first screen lacks or that hold nothing."""
+    kept = [column.name not in section.look.without for column in section.columns]
+    held = [not section.rows or any(row[at] is not None for row in section.rows) for at in range(len(kept))]
+    at = [index for index in range(len(kept)) if kept[index] and held[index]]
     columns = tuple(section.columns[index] for index in at)
     rows = tuple(tuple(row[index] for index in at) for row in section.rows)
     return replace(section, columns=columns, rows=rows, look=replace(section.look, brief=""))
@@ -262,9 +264,10 @@ def cut_section(section: Section, limit: int, with_rest: bool = True) -> Section
 def _rest(section: Section, rows: Sequence[tuple[Any, ...]]) -> tuple[Any, ...]:
     """One row for all these: how many they are, and the sums of what can be added up."""
     label = f"({len(rows):,} other{'' if len(rows) == 1 else 's'})"
+    known = [[row[at] for row in rows if row[at] is not None] for at in range(len(section.columns))]
     sums = [
-        sum(row[at] for row in rows if row[at] is not None) if column.name in section.look.rest else None
-        for at, column in enumerate(section.columns)
+        sum(values) if values and column.name in section.look.rest else None
+        for column, values in zip(section.columns, known, strict=True)
     ]
     return (label, *sums[1:])
 

@@ -39,8 +39,8 @@ def test_a_sound_recording_has_none(tmp_path: Path) -> None:
 
 def test_kernels_whose_launch_was_not_recorded(tmp_path: Path) -> None:
     assert doubts(kernels(8, 2), tmp_path) == [
-        "Doubt: 2 of 10 kernels (20.0 % of their time) have no launch in the recording, as where it begins in the "
-        "middle of work: which operators ran them, and why the device idled before them, is not known."
+        "Doubt: 2 of 10 kernels (20.0 % of their time) have no recorded launch: their operators, and why the device "
+        "idled before them, are not known."
     ]
 
 

@@ -73,6 +73,8 @@ def test_several_devices_of_a_rank_are_added_up_and_shares_are_of_the_step_of_ea
             ("gemm", 120_000, 100, 60),
             ("(GPU idle)", 80_000, None, 40),
         ]
+        (line,) = section(connection, "overview/headline")
+        assert line["detail"] == "cv <1 %, 2 steps, times below are sums of 2 devices"
         assert pick(section(connection, "overview/step"), "device", "active_ns", "idle_ns") == [
             ("gpu 0", 60_000, 40_000),
             ("gpu 1", 60_000, 40_000),
@@ -172,6 +174,9 @@ def test_several_ranks_are_one_line(tmp_path: Path) -> None:
         ranks.append(given)
     text = headline(tmp_path, *ranks)
     assert text.startswith("Step 200 us (mean of 2 ranks, cv <1 %, 4 steps in all) | GPU active 90.0 % | idle 10.0 %")
+    with write(tmp_path / "both", *ranks) as connection:
+        found = section(connection, "overview/run")
+    assert pick(found, "span_ns", "longest_ns") == [(200_000, 600_000), (600_000, 600_000)]
 
 
 def test_the_most_expensive_convolutions_come_first_and_the_rest_is_one_row(tmp_path: Path) -> None:
@@ -213,10 +218,25 @@ def test_only_reports_that_have_something_to_say_are_named(tmp_path: Path) -> No
     assert "idle" in commands and not {"conv", "communication", "copies", "memory", "layers"} & set(commands)
 
 
+def test_of_a_processor_without_operators_in_its_steps_nothing_is_said_to_be_idle(tmp_path: Path) -> None:
+    """As where only collectives of gloo are recorded: the processor may have worked all the time."""
+    given = Given()
+    given.span("step", "train 0", 0, 1000)
+    given.op("aten::empty", 2000, 2010)
+    given.collective("gloo:all_reduce", 100, 800, kind="all_reduce", size_bytes=4000, group_size=2)
+    with given.open(tmp_path) as connection:
+        (line,) = section(connection, "overview/headline")
+        (doubt,) = section(connection, "overview/doubts")
+        text = table.render(reports.run(connection, "overview", best=findings.best), 80, False)
+    assert (line["active_pct"], line["idle_pct"], line["exposed_ns"], line["detail"]) == (None, None, None, "1 step")
+    assert doubt["text"].startswith("Doubt: No operator was recorded in the steps: how busy the processor was is not k")
+    assert "CPU active" not in text and "Exposed communication" not in text
+
+
 def test_a_trace_without_a_timeline_says_so(tmp_path: Path) -> None:
     with Given().open(tmp_path) as connection:
         text = table.render(reports.run(connection, "overview", best=findings.best), 80, False)
-    assert "No work of a device was found in this trace: there is no step to account for." in text
+    assert "No work of a device with its times was found in this trace: no step can be accounted for." in text
     assert "Nothing in this trace about: idle time, work of a device, kernels and operators," in text
 
 
@@ -240,10 +260,13 @@ def test_model_flop_and_mfu_are_a_line_where_shapes_are_recorded(tmp_path: Path)
     [known] = section(given.open(tmp_path / "known"), "overview/efficiency")
     assert (known["model_flop"], known["span"], known["at_least"]) == (2 * 4096**3, "per step", "")
     assert known["mfu_pct"] == pytest.approx(100 * 2 * 4096**3 / 1e-3 / 312e12)
-    assert (known["device"], known["hfu_pct"], known["unknown"]) == ("bf16, dense; NVIDIA A100-SXM4-40GB", None, None)
+    assert (known["device"], known["hfu_pct"], known["unknown"]) == ("bf16, dense", None, None)
     given.rows["devices"][0]["name"] = "Some Device"
     [unknown] = section(given.open(tmp_path / "unknown"), "overview/efficiency")
     assert unknown["unknown"] == "no peak is known for bf16 on this device" and unknown["mfu_pct"] is None
+    given.rows["ops"][0]["types"] = None
+    [untyped] = section(given.open(tmp_path / "untyped"), "overview/efficiency")
+    assert untyped["unknown"] == "the types of the operands are not recorded" and untyped["mfu_pct"] is None
     del given.rows["ops"]
     assert section(given.open(tmp_path / "untold"), "overview/efficiency") == []
 
@@ -271,4 +294,7 @@ def test_a_kernel_beside_a_copy_is_as_expensive_as_it_is_long(tmp_path: Path) ->
     given.kernel("vecAdd", 11, 1813)
     given.kernel("scale", 1900, 1950)
     found = section(given.open(tmp_path), "overview/kernels")
-    assert pick(found, "name", "busy_ns", "total_ns") == [("vecAdd", 13_000, 1_802_000), ("scale", 50_000, 50_000)]
+    assert pick(found, "name", "busy_ns", "total_ns", "beside_ns") == [
+        ("vecAdd", 13_000, 1_802_000, 1_789_000),
+        ("scale", 50_000, 50_000, None),
+    ]
