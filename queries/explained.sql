@@ -2,7 +2,8 @@
 -- doc = """One line: idle time of the devices as a share of their steps (without steps of the recording), how much
 -- of it has a cause, and how much has none."""
 WITH device AS (
-    SELECT sum(idle_ns) AS idle_ns, sum(step_ns) AS step_ns, bool_or(has_steps) AS has_steps,
+    SELECT sum(idle_ns) AS idle_ns, sum(step_ns) AS step_ns, sum(active_ns) AS active_ns,
+        bool_or(has_steps) AS has_steps,
         EXISTS (FROM raw.kernels) OR EXISTS (FROM raw.memcpys) AS is_gpu
     FROM account
 ), cause AS (
@@ -17,4 +18,4 @@ SELECT format('{} idle: {:.1f} % of {}; {:.1f} % explained{}, {:.1f} % unexplain
     if(is_gpu, (SELECT upper(kind) FROM accelerator), 'CPU'),
     100.0 * idle_ns / step_ns, if(has_steps, 'the step', 'the recording'), 100.0 * coalesce(known_ns, 0) / step_ns,
     coalesce(' (' || causes || ')', ''), 100.0 * (idle_ns - coalesce(known_ns, 0)) / step_ns) AS text
-FROM device, named WHERE step_ns > 0
+FROM device, named WHERE step_ns > 0 AND (is_gpu OR active_ns > 0)

@@ -8,6 +8,7 @@
 -- [chart]
 -- kind = "pair"
 -- label = ["layer", "direction"]
+-- nameless = ["direction", "algorithm"]
 -- before = "base_ns"
 -- after = "total_ns"
 -- [columns]

@@ -20,6 +20,7 @@
 -- label = "category"
 -- value = "busy_ns"
 -- only = "step_pct"
+-- of = "the {step|recording}"
 -- [columns]
 -- category = "what it was (docs/vocabulary.md), or no activity; last what ran between steps, which is in no step"
 -- calls = "kernels, copies, primitives or operators {per step|in the recording}"

@@ -11,6 +11,7 @@
 -- kind = "stack"
 -- label = "cause"
 -- value = "idle_ns"
+-- of = "the idle time"
 -- [columns]
 -- cause = "what the host did meanwhile"
 -- gaps = "idle gaps of which this is the largest part{, per step| in the recording}"

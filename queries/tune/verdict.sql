@@ -7,7 +7,8 @@
 -- position = "order of the sentences"
 -- text = "a sentence"
 WITH option AS (
-    SELECT count(*) FILTER (speedup IS NOT NULL OR pairs > 0 OR verdict = 'cannot decide') AS tried, count(*) AS n
+    SELECT count(*) FILTER (speedup IS NOT NULL OR pairs > 0 OR verdict = 'cannot decide') AS tried, count(*) AS n,
+        count(*) FILTER (verdict = 'cannot decide') AS open, mode(reason) AS reason
     FROM raw.tune_options WHERE kind = 'option'
 ), best AS (
     SELECT * FROM raw.tune_options WHERE in_best ORDER BY kind <> 'combination' LIMIT 1
@@ -20,8 +21,10 @@ WITH option AS (
         speedup, coalesce(format(' ({:.2f} to {:.2f})', low, high), ''), pairs, if(pairs = 1, '', 's')) AS text
     FROM best WHERE verdict = 'faster'
     UNION ALL
-    SELECT 1, format('Nothing was shown to make the step faster: {} of {} option{} tried{}.', tried, n,
-        if(n = 1, '', 's'), coalesce((SELECT format('; of the best, {}: {}', name, verdict) FROM best), ''))
+    SELECT 1, if(open = n, format('Nothing can be said of {} option{}{}.', n, if(n = 1, '', 's'),
+            coalesce(': ' || reason, '')),
+        format('Nothing was shown to make the step faster: {} of {} option{} tried{}.', tried, n,
+            if(n = 1, '', 's'), coalesce((SELECT format('; of the best, {}: {}', name, verdict) FROM best), '')))
     FROM option WHERE n > 0 AND NOT EXISTS (FROM best WHERE verdict = 'faster')
     UNION ALL
     SELECT 2, format('The machine was busy in {} of {} runs (other programs took {:.0f} % of the cores, median of '

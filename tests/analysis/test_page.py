@@ -146,6 +146,12 @@ def test_the_page_of_an_experiment_begins_with_its_answer(tmp_path: Path) -> Non
         "Nothing was shown to make the step faster: 1 of 1 option tried.",
         "The machine was busy in 2 of 3 runs (other programs took 40 % of the cores, median of all).",
     ]
+    unsure = {"name": "x", "kind": "option", "verdict": "cannot decide", "reason": "not all of its runs were made"}
+    folder = results.write(tmp_path / "open", {"tune_options": [unsure]}, {"kind": "tune"})
+    with store.open_capture(folder) as connection:
+        (report,) = page.gather(connection, "title", 10).reports
+    told = "Nothing can be said of 1 option: not all of its runs were made."
+    assert [row[1] for row in report.sections[0].rows] == [told]
     best = {**option, "verdict": "faster", "speedup": 1.3, "low": 1.2, "high": 1.4, "pairs": 24, "in_best": True}
     folder = results.write(tmp_path / "best", {"tune_options": [best], "tune_runs": runs[:1]}, {"kind": "tune"})
     with store.open_capture(folder) as connection:
@@ -238,7 +244,24 @@ def test_a_page_of_published_times_begins_with_its_answer_and_has_no_hints_of_th
     sections = shown.reports[0].sections
     assert sections[0].rows[0][1].startswith("No algorithm can be called the fastest: the 87 published times")
     assert all(section.rows for section in sections)
-    notes = [section.note for section in sections if section.note]
-    assert any("left out (`traceview report` shows all)" in note for note in notes)
+    (layers,) = (section for section in sections if section.name == "layers")
+    assert len(layers.rows) == 29 and layers.chart, "a chart has all of its rows"
     text = render(shown, "1")
-    assert "--limit 0" not in text and "Nothing was measured" not in text
+    assert "--limit 0" not in text and "Nothing was measured" not in text and "`" not in text
+
+
+def test_the_page_of_a_study_of_scaling_begins_with_its_own_report(tmp_path: Path) -> None:
+    point = {"status": "measured", "mode": "weak", "batch": 8, "base_ranks": 1, "step_ns": 10**7, "verdict": "faster"}
+    points = [{**point, "ranks": n, "speedup": n * 0.9, "low": n * 0.8, "high": float(n)} for n in (1, 2)]
+    folder = results.write(tmp_path / "scaling", {"scaling_points": points}, {"kind": "study scaling"})
+    with store.open_capture(folder) as connection:
+        (report,) = page.gather(connection, "title", 10).reports
+    assert report.name == "scaling" and all(section.rows for section in report.sections)
+    assert report.sections[0].rows[0][1].startswith("Weak scaling, batch 8 per rank: 2 ranks 1.80 times as fast as 1")
+
+
+def test_results_that_answer_nothing_are_one_sentence(tmp_path: Path) -> None:
+    folder = results.write(tmp_path / "empty", {"algorithm_times": []}, {"kind": "study"})
+    with store.open_capture(folder) as connection:
+        (report,) = page.gather(connection, "title", 10).reports
+    assert [section.name for section in report.sections] == ["verdict"] and report.sections[0].note

@@ -143,7 +143,7 @@ def test_a_bar_says_which_part_was_not_timed(every: list[str], told: str) -> Non
     how = {"kind": "bars", "label": ["layer", "batch"], "parts": ["forward_ns", "backward_ns"], "every": every}
     rows = [("conv1", 16, 5000, None), ("conv2", 16, 5000, 5000)]
     texts = [text.text for text in _drawn(_section(how, "layer batch forward_ns backward_ns", *rows)).iter("text")]
-    assert {"conv1 16", "conv2 16", told, "10.0 us"} <= set(texts)
+    assert {"conv1 N=16", "conv2 N=16", told, "10.0 us"} <= set(texts)
 
 
 def test_what_stands_beside_the_longest_bar_fits_the_chart() -> None:
@@ -267,7 +267,11 @@ def test_colours_are_told_apart_by_everybody(group: str) -> None:
 
 
 def test_a_colour_means_one_thing() -> None:
-    """Names of one colour are of one thing: idle devices, kinds of one copy, parts and families of a category."""
+    """Names of one colour are of one thing: idle devices, kinds of one copy, parts and families of a category.
+
+    Categories name kernels, families (of costs: tree, roofline) operators: a norm is what batch_norm kernels do, a
+    softmax those of softmax_loss, a collective is communication. A reader of both charts sees one thing in one colour.
+    """
     names: dict[str, set[str]] = {}
     for group in _known().values():
         for name, shade in group.items():
@@ -326,6 +330,36 @@ def test_stripes_of_a_comparison_are_explained() -> None:
     assert {"run A", "run B"} <= set(texts)
     signs = [rect.get("fill") for rect in svg.iter("rect") if rect.get("height") == "12"]
     assert signs == [OTHER, "url(#upright)", OTHER]
+
+
+def test_parts_of_a_comparison_have_their_own_colours_and_signs_stand_in_order() -> None:
+    """A first bar without length does not put B before A; what has no colour is grey, the whole has that of a total."""
+    how = {"kind": "pair", "label": "part", "before": "base_ns", "after": "busy_ns"}
+    parts = ("conv", "idle: data", "concat_split", "(whole step)")
+    rows = [("B", part, 0 if part == "conv" else 9, 9) for part in parts]
+    svg = _drawn(_section(how, "run part base_ns busy_ns", *rows))
+    fills = {title.text.split(" B ")[0]: rect.get("fill") for rect in svg.iter("rect") for title in rect.iter("title")
+             if title.text and " B " in title.text}  # fmt: skip
+    assert fills == {"conv": colour("conv"), "idle: data": colour("data"), "concat_split": OTHER,
+                     "(whole step)": colour("total")}  # fmt: skip
+    assert [text.text for text in svg.iter("text")][-2:] == ["run A", "run B"]
+
+
+def test_a_convolution_without_a_layer_is_named_by_its_algorithm() -> None:
+    how = {"kind": "pair", "label": ["layer", "direction"], "nameless": ["direction", "algorithm"],
+           "before": "base_ns", "after": "busy_ns"}  # fmt: skip
+    rows = [("B", "conv1", "fprop", "fft", 9, 9), ("B", None, "dgrad", "fft", 9, 9), ("B", None, None, "direct", 9, 9)]
+    texts = [
+        text.text for text in _drawn(_section(how, "run layer direction algorithm base_ns busy_ns", *rows)).iter("text")
+    ]
+    assert {"conv1 fprop", "dgrad fft", "direct"} <= set(texts)
+
+
+def test_shares_of_a_stack_say_of_what() -> None:
+    how = {**STACK, "of": "the step"}
+    assert "Percent of the step." in [
+        text.text for text in _drawn(_section(how, "category busy_ns", ("conv", 3))).iter("text")
+    ]
 
 
 def test_algorithms_have_colours_of_their_own() -> None:

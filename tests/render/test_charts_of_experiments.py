@@ -42,7 +42,7 @@ def test_the_map_has_the_colour_of_the_winner_and_is_pale_where_it_hardly_wins()
     assert [rect.get("fill-opacity") for rect in tiles] == ["1", "0.25", "0.25"]
     assert tiles[0].get("y") == tiles[1].get("y") != tiles[2].get("y") and tiles[1].get("x") == tiles[2].get("x")
     texts = {text.text for text in svg.iter("text")}
-    assert {"conv1 8", "conv2 8", "fprop", "dgrad", "fft 3.00", "fft"} <= texts
+    assert {"conv1 N=8", "conv2 N=8", "fprop", "dgrad", "fft 3.00", "fft"} <= texts
     inks = {text.text: text.get("class") for text in svg.iter("text") if text.text in ("fft 3.00", "direct 1.00")}
     assert inks == {"fft 3.00": "on", "direct 1.00": None}
 

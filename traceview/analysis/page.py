@@ -89,11 +89,11 @@ def gather(
     charts = tuple(shown for shown in _sections(connection) if shown.rows and shown.title not in told)
     found = () if own else findings.run(connection).findings
     overview = [_with_rows(report) for report in own] or [
-        reports.run(connection, "overview", best=lambda _: findings.best_of(found))
+        reports.shown(reports.run(connection, "overview", best=lambda _: findings.best_of(found)), MOST_ROWS)
     ]
     return Page(
         title=title,
-        reports=tuple(map(_without_hints, (*first, *(reports.shown(report, MOST_ROWS) for report in overview)))),
+        reports=tuple(map(_without_hints, (*first, *overview))),
         findings=found,
         explained=() if own else advice.explained(connection),
         charts=charts,
@@ -102,17 +102,17 @@ def gather(
 
 
 def _with_rows(report: Report) -> Report:
-    """The report of an experiment without sections that found nothing, where any found something."""
-    sections = tuple(section for section in report.sections if section.rows)
-    return replace(report, sections=sections) if sections else report
+    """The report of an experiment without sections that found nothing; where all did, the first says so."""
+    return replace(report, sections=tuple(it for it in report.sections if it.rows) or report.sections[:1])
 
 
 def _without_hints(report: Report) -> Report:
-    """Notes on left-out rows name the report that has them, not an option of a command that was not given."""
-    sections = (
-        replace(it, note=it.note and it.note.replace("--limit 0 shows all", "`traceview report` shows all"))
-        for it in report.sections
-    )
+    """Notes on left-out rows name the report that has them; the command that shows a finding is for a terminal."""
+    sections = []
+    for it in report.sections:
+        look = replace(it.look, lines=tuple(part for part in it.look.lines if "{command}" not in part))
+        note = it.note and it.note.replace("--limit 0 shows all", "`traceview report` shows all")
+        sections.append(replace(it, note=note, look=look))
     return replace(report, sections=tuple(sections))
 
 

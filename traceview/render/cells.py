@@ -38,7 +38,7 @@ ELLIPSIS = "..."
 PATHS = ("layer", "module")
 """Columns that hold paths of modules."""
 _NAMES = re.compile(r"[^./]*[./]|[^./]+")
-_ZERO = re.compile(r"0(\.0+)?( \w+)?")
+_ZERO = re.compile(r"0(\.0+)?( [\w/]+)?")
 SAME = ("rank", "device", "kind")
 """Columns that say little where all rows have the same."""
 

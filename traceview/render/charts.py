@@ -76,6 +76,9 @@ def _stack(section: Section, rows: Sequence[Row], how: Row, wide: int, across: i
         drawing.text(x + 16, y, f"{name} {100 * share:.1f} %", wide / across - 20)
         drawing.height = y + 8
         at += wide * share
+    if "of" in how:
+        drawing.text(0, drawing.height + 14, f"Percent of {how['of']}.", class_="dim")
+        drawing.height += 20
     return drawing.svg(
         f"{section.title}: {len(rows)} parts of {in_unit(unit, whole)}", "wide" if wide == WIDTH else "narrow", wide
     )
@@ -133,7 +136,7 @@ def bars(section: Section, rows: Sequence[Row], how: Row) -> Markup | None:
         y += BAR
         last = label
     drawing.height = y + 10
-    legend(drawing, signs | passes)
+    legend(drawing, dict(sorted(signs.items())) if how.get("hue") else signs | passes)
     if len(made) > MOST_BARS:
         drawing.height += 16
         drawing.text(0, drawing.height - 4, f"{len(made) - MOST_BARS:,} more bars are in the table only.", class_="dim")
@@ -142,14 +145,16 @@ def bars(section: Section, rows: Sequence[Row], how: Row) -> Markup | None:
 
 def pair(section: Section, rows: Sequence[Row], how: Row) -> Markup | None:
     """Two bars of each row, of A and of the other run, on one scale."""
-    return bars(section, sides(rows, how), {"label": "name", "group": "run", "parts": ["total_ns"], "hue": "name"})
+    look = {"label": "name", "group": "run", "parts": ["total_ns"], "hue": "name", "whole": "nameless" in how}
+    return bars(section, sides(rows, how), look)
 
 
 def sides(rows: Sequence[Row], how: Row) -> list[dict[str, Any]]:
-    """Each row twice: its name, the run, and its time there; A first."""
+    """Each row twice: its name (`nameless`: columns that stand for it without a layer), the run, and its time there."""
     return [
-        {"name": named(row, how["label"]), "run": side, "total_ns": row[column]}
+        {"name": named(row, how[key]), "run": side, "total_ns": row[column]}
         for row in rows
+        for key in ("label" if "nameless" not in how or row["layer"] else "nameless",)
         for side, column in (("A", how["before"]), (str(row["run"]), how["after"]))
     ]
 
@@ -416,7 +421,7 @@ def _look(row: Row, part: str, how: Row) -> tuple[str, str, str]:
         shown = str(row[how["hue"]])
         return (
             f"run {row['run']}",
-            colour(shown) if colour(shown) != OTHER else colour(name),
+            colour(name) if colour(shown) == OTHER and (how.get("whole") or shown[:1] == "(") else colour(shown),
             "upright" if row["run"] == "A" else "",
         )
     if name == "main" and how.get("colour"):
@@ -455,7 +460,7 @@ def _known() -> dict[str, dict[str, str]]:
 
 def colour(name: object) -> str:
     """The colour of a name of any kind; grey for one that has none."""
-    text = str(name).strip("()")
+    text = str(name).strip("()").removeprefix("idle: ")
     return next((group[text] for group in _known().values() if text in group), OTHER)
 
 
@@ -571,7 +576,7 @@ PASSES = {"backward": "diagonal", "both": "upright", "other": "dots"}
 def named(row: Row, columns: str | Sequence[str]) -> str:
     """Return one column's value or those of several, as one label."""
     keys = [columns] if isinstance(columns, str) else columns
-    return " ".join(str(row[key]) for key in keys if row[key] not in (None, ""))
+    return " ".join("N=" * (key == "batch") + str(row[key]) for key in keys if row[key] not in (None, ""))
 
 
 def tiles(section: Section, rows: Sequence[Row], how: Row) -> Markup | None:

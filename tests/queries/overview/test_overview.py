@@ -8,7 +8,7 @@ import pytest
 from advised import training
 from given import Given, conv, pick, section, write
 
-from traceview.analysis import findings, reports
+from traceview.analysis import advice, findings, reports
 from traceview.render import table
 from traceview.store import views
 
@@ -231,6 +231,8 @@ def test_of_a_processor_without_operators_in_its_steps_nothing_is_said_to_be_idl
     assert (line["active_pct"], line["idle_pct"], line["exposed_ns"], line["detail"]) == (None, None, None, "1 step")
     assert doubt["text"].startswith("Doubt: No operator was recorded in the steps: how busy the processor was is not k")
     assert "CPU active" not in text and "Exposed communication" not in text
+    with given.open(tmp_path / "again") as connection:
+        assert advice.explained(connection) == ()
 
 
 def test_a_trace_without_a_timeline_says_so(tmp_path: Path) -> None:

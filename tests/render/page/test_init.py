@@ -8,6 +8,7 @@ import shutil
 import warnings
 from collections.abc import Iterator
 from html.parser import HTMLParser
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -302,6 +303,91 @@ def test_tables_sort_and_stacks_zoom(fresh: Any) -> None:
     assert fresh.evaluate(widths)[-1] == pytest.approx(whole[-1], abs=1)
 
 
+BOXES = """[...document.querySelectorAll('svg.icicle')].map((svg) => [...svg.querySelectorAll('rect')].map((rect) =>
+    [rect.querySelector('title').textContent,
+     ...['x', 'y', 'width'].map((name) => Number(rect.getAttribute(name)))]))"""
+
+
+def test_stacks_stand_with_the_heaviest_to_the_left_and_search_dims_the_rest(fresh: Any) -> None:
+    for boxes in fresh.evaluate(BOXES):
+        for level in {box[2] for box in boxes}:
+            row = sorted((box for box in boxes if box[2] == level), key=lambda box: box[1])
+            for one, other in pairwise(row):
+                parents = [next((up[1] for up in boxes if up[2] == level - 19 and up[1] <= box[1] + 0.1
+                                 < up[1] + up[3] + 0.6), None) for box in (one, other)]  # fmt: skip
+                assert parents[0] != parents[1] or one[3] >= other[3]
+    figure = fresh.locator("figure:has(svg.icicle)").first
+    figure.get_by_role("searchbox").fill("conv2d")
+    seen = """(svg) => [...svg.querySelectorAll('rect')].map((each) =>
+        [each.querySelector('title').textContent, each.style.opacity])"""
+    for told, opacity in figure.locator("svg").evaluate(seen):
+        assert opacity == ("1" if "conv2d" in told.rpartition(": ")[0] else "0.25")
+
+
+def _tab_to(tab: Any, test: str, most: int = 400) -> None:
+    """Press Tab until the element that has the focus passes the test."""
+    for _ in range(most):
+        tab.keyboard.press("Tab")
+        if tab.evaluate(f"((it) => {test})(document.activeElement)"):
+            return
+    raise AssertionError(f"Tab does not reach {test}")
+
+
+@pytest.mark.long
+def test_a_page_is_worked_by_keyboard_alone(browser: Any, html: Path) -> None:
+    """From the top: a table's row, its slice, the arrow to its launch, an account, a fold; find; a stack; a sort."""
+    found = _drawn(browser, html)
+    tab = found.tab
+    keys = tab.keyboard
+    _tab_to(tab, "it.matches('#overview td button.link') && it.textContent.includes('implicit_convolve_sgemm')")
+    keys.press("Enter")
+    assert tab.evaluate("document.activeElement.id") == "canvas"
+    assert tab.inner_text("#told").startswith("implicit_convolve_sgemm\n")
+    for _ in range(2):
+        # The first match may be its part of the critical path; Find steps on to the kernel, whose launch is known.
+        if "queued for" not in tab.inner_text("#told"):
+            keys.press("n")
+    keys.press("g")
+    assert tab.inner_text("#told").startswith("cudaLaunchKernel\n")
+    keys.press("m")
+    assert tab.inner_text("#account").startswith("Selected: ")
+    track = "traceview.tracks.filter((each) => each.folded).length"
+    keys.press("c")
+    assert tab.evaluate(track) == 1
+    keys.press("c")
+    span = tab.evaluate("traceview.view.span")
+    keys.press("w")
+    assert tab.evaluate("traceview.view.span") < span
+    keys.press("Escape")
+    assert not tab.locator("#account").is_visible() and tab.evaluate("traceview.view.chosen") == -1
+    keys.press("/")
+    assert tab.evaluate("document.activeElement.id") == "find"
+    keys.type("late_")
+    keys.press("Enter")
+    assert tab.inner_text("#found") == "1 of 1 slice" and tab.inner_text("#told").startswith("late_kernel\n")
+    _tab_to(tab, "it.matches('svg.icicle')")
+    told = "document.activeElement.closest('figure').querySelector('output').textContent"
+    first = tab.evaluate(told)
+    keys.press("ArrowDown")
+    below = tab.evaluate(told)
+    assert first and below != first
+    width = "Number(document.activeElement.querySelector('.chosen').getAttribute('width'))"
+    before = tab.evaluate(width)
+    keys.press("ArrowRight")
+    keys.press("Enter")
+    assert tab.evaluate(width) > 830 > before
+    keys.press("Escape")
+    keys.press("ArrowUp")
+    assert tab.evaluate(width) < 840
+    _tab_to(tab, "it.matches('summary')")
+    keys.press("Enter")
+    _tab_to(tab, "it.matches('details[open] th button')")
+    keys.press("Enter")
+    assert tab.evaluate("document.activeElement.closest('th').getAttribute('aria-sort')") == "descending"
+    assert found.said == []
+    tab.close()
+
+
 def test_tracks_fold_pin_and_filter(fresh: Any) -> None:
     def tops() -> dict[str, tuple[float, float]]:
         return {
@@ -422,11 +508,24 @@ def test_on_paper_nothing_is_cut_off(browser: Any, html: Path) -> None:
     found.tab.close()
 
 
+def test_on_paper_a_long_table_is_said_to_be_on_the_screen(browser: Any, tmp_path: Path) -> None:
+    rows = tuple((at,) for at in range(30))
+    section = Section("s", "Long", "doc", (Column("x", "BIGINT", ""),), rows, None, "")
+    text = render(Page("p", (Report("r", "R", "", (section,), ()),), (), (), (), None), "1")
+    (tmp_path / "long.html").write_text(text, encoding="utf-8")
+    found = Opened(browser, tmp_path / "long.html")
+    told = "getComputedStyle(document.querySelector('.part'), '::after').content"
+    assert found.tab.evaluate(told) == "none"
+    found.tab.emulate_media(media="print")
+    assert found.tab.evaluate(told) == '"Its table is on the screen only."'
+    found.tab.close()
+
+
 def test_a_wide_table_leaves_what_says_nothing_and_on_paper_what_is_of_least_value(
     browser: Any, tmp_path: Path
 ) -> None:
     """Zeros are named below it; twelve columns are printed, those that the section can do without are not."""
-    names = [f"c{at}" for at in range(15)]
+    names = [*(f"c{at}" for at in range(14)), "c14_flop_per_s"]
     columns = tuple(Column(name, "BIGINT", "") for name in names)
     rows = tuple((*range(row, row + 14), 0) for row in (1, 2))
     section = Section("wide", "Wide", "", columns, rows, None, "", None, None, Look(leave_out=("c3",)))
@@ -439,6 +538,12 @@ def test_a_wide_table_leaves_what_says_nothing_and_on_paper_what_is_of_least_val
     found.tab.emulate_media(media="print")
     assert found.tab.evaluate(heads) == [name for name in names[:13] if name != "c3"]
     found.tab.close()
+
+
+def test_commands_stand_as_code_and_text_of_a_trace_is_no_markup(tmp_path: Path) -> None:
+    section = Section("s", "Title", "See `a <b>` and <i>.", (Column("x", "BIGINT", ""),), ((1,),), "By `c`.", "")
+    text = render(Page("p", (Report("r", "R", "", (section,), ()),), (), (), (), None), "1")
+    assert "See <code>a &lt;b&gt;</code> and &lt;i&gt;." in text and "By <code>c</code>." in text
 
 
 def test_it_prints(browser: Any, html: Path) -> None:

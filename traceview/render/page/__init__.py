@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import re
 import zlib
 from collections.abc import Sequence
 from functools import cache
@@ -18,7 +19,7 @@ from typing import Any
 
 import numpy as np
 from jinja2 import Environment
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from traceview.analysis import certainty
 from traceview.analysis.model import Page, Section, Timeline
@@ -35,6 +36,7 @@ MOST_COLUMNS = 9
 MOST_ON_PAPER = 12
 """Columns of a table on paper: those of least value stay on the screen."""
 LONG_TEXT = 40
+_CODE = re.compile("`([^`]+)`")
 
 
 def render(page: Page, version: str) -> str:
@@ -76,6 +78,7 @@ def environment() -> Environment:
         lines=lines,
         for_people=for_people,
         clean=_text,
+        prose=lambda value: Markup(_CODE.sub(r"<code>\1</code>", str(escape(_text(value))))),
         percent=lambda value: f"{value:.1f} %",
         level=certainty.level,
         on_path=certainty.path_sentence,

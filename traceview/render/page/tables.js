@@ -60,16 +60,41 @@
         text.textContent = name.length > letters ? name.slice(0, letters - 1) + "\u2026" : name;
       }
     };
-    let zoomed = null;
-    for (const box of boxes) box.rect.addEventListener("dblclick", () => {
+    let zoomed = null, at = null;
+    const zoomTo = (box) => {
       zoomed = zoomed === box ? null : box;
       if (zoomed) draw(box.x, box.width + 0.5); else draw(0, whole);
-    });
-    const label = document.createElement("label"), input = document.createElement("input");
+    };
+    for (const box of boxes) box.rect.addEventListener("dblclick", () => zoomTo(box));
+    const label = document.createElement("label"), input = document.createElement("input"), told = document.createElement("output");
     input.type = "search";
-    label.className = "note";
-    label.append("Double click zooms. Search ", input);
-    svg.closest("figure").prepend(label);
+    label.className = told.className = "note";
+    label.append("Double click or Enter zooms, arrows choose. Search ", input);
+    svg.closest("figure").prepend(label, " ", told);
+    // Arrows go to what stands beside, above and below; what is narrower than a point after zooming is passed over.
+    const seen = (test) => boxes.filter((box) => box.rect.style.display !== "none" && test(box));
+    const nearest = (some, last) => some.sort((a, b) => a.x - b.x).at(last ? -1 : 0);
+    const KEYS = {
+      ArrowRight: () => nearest(seen((box) => box.y === at.y && box.x > at.x)),
+      ArrowLeft: () => nearest(seen((box) => box.y === at.y && box.x < at.x), true),
+      ArrowDown: () => nearest(seen((box) => box.y > at.y && box.y < at.y + 20 && box.x >= at.x - 0.1 && box.x < at.x + at.width)),
+      ArrowUp: () => nearest(seen((box) => box.y < at.y && box.y > at.y - 20 && box.x <= at.x + 0.1), true),
+      Enter: () => { zoomTo(at); return at; },
+      Escape: () => { zoomed = null; draw(0, whole); return at; },
+    };
+    const choose = (box) => {
+      if (at) at.rect.classList.remove("chosen");
+      at = box;
+      at.rect.classList.add("chosen");
+      told.textContent = at.rect.querySelector("title").textContent;
+    };
+    svg.tabIndex = 0;
+    svg.addEventListener("focus", () => { if (!at && boxes.length) choose(boxes[0]); });
+    svg.addEventListener("keydown", (event) => {
+      if (!at || !KEYS[event.key] || event.ctrlKey || event.metaKey || event.altKey) return;
+      choose(KEYS[event.key]() || at);
+      event.preventDefault();
+    });
     input.addEventListener("input", () => {
       const sought = input.value.toLowerCase();
       for (const { rect, name } of boxes) rect.style.opacity = name.toLowerCase().includes(sought) ? 1 : 0.25;

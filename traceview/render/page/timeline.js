@@ -159,7 +159,14 @@
     draw.fillRect(0, 0, width, RULER);
     draw.fillStyle = dim;
     for (const [x, label] of ticks) { draw.fillRect(x, 0, 0.5, RULER); draw.fillText(label, x + 3, 14); }
-    if (name) draw.fillText(name, 3, 5);
+    if (name) {
+      // What the ruler counts from stands at its right end.
+      const room = draw.measureText("from " + name).width + 8;
+      draw.fillStyle = back;
+      draw.fillRect(width - room, 0, room, RULER);
+      draw.fillStyle = dim;
+      draw.fillText("from " + name, width - room + 4, 14);
+    }
     if (range) {
       draw.fillStyle = ink;
       draw.globalAlpha = 0.12;
@@ -505,7 +512,7 @@
     m: () => { if (chosen >= 0) select(col.start_ns[chosen], stops(chosen)); else select(from, from + span); },
     c: () => { if (chosen >= 0) { const track = rows[rowOf[chosen]].track; track.folded = !track.folded; lay(); ask(); } },
     p: () => { if (chosen >= 0) { const track = rows[rowOf[chosen]].track; track.pinned = !track.pinned; lay(); ask(); } },
-    n: () => find(1), N: () => find(-1), "/": () => byId("find").focus(),
+    n: () => find(1), N: () => find(-1), "/": () => { byId("find").focus(); byId("find").select(); },
     Escape: () => { choose(-1); told.textContent = ""; select(null); },
     ArrowLeft: () => chosen < 0 ? KEYS.a() : choose(beside(-1), true), ArrowRight: () => chosen < 0 ? KEYS.d() : choose(beside(1), true),
     ArrowUp: () => choose(across(-1), true), ArrowDown: () => choose(across(1), true),
@@ -556,7 +563,7 @@
     const [start, stop] = extents.get(text("name", i)) || [Infinity, 0];
     extents.set(text("name", i), [Math.min(start, col.start_ns[i]), Math.max(stop, stops(i))]);
   }
-  const showStep = () => { const [start, stop] = extents.get(chooser.value) || [0, end]; show(start, stop - start); };
+  const showStep = () => { const [start, stop] = extents.get(chooser.value) || (extents.size === 1 ? [...extents.values()][0] : [0, end]); show(start, stop - start); };
   if (extents.size > 1) {
     for (const name of extents.keys()) make("option", name, chooser).value = name;
     chooser.parentElement.hidden = false;
