@@ -2,7 +2,7 @@
 -- doc = """The step and where it went: mean time, how much of it the devices were active and idle (the same account as
 -- in all other reports), the largest cause of idle time, and exposed communication."""
 -- brief = ""
--- cannot = "No work of a device with its times was found in this trace: no step can be accounted for."
+-- cannot = "No work of a device with times was found: no step can be accounted for."
 -- lines = [
 --     "{what} {step_ns} ({detail})", "{unit} active {active_pct}", "idle {idle_pct}{mostly}",
 --     "exposed copies {copies_ns} ({copies_pct})", "exposed {library} {exposed_ns}",

@@ -211,14 +211,8 @@ def first_screen(
 
 def _narrow(section: Section) -> Section:
     """The section without texts, and without columns that a first screen lacks or that hold nothing."""
-    known = {
-        at for at in range(len(section.columns)) if not section.rows or any(row[at] is not None for row in section.rows)
-    }
-    at = [
-        index
-        for index, column in enumerate(section.columns)
-        if index in known and column.name not in section.look.without
-    ]
+    at = [index for index, column in enumerate(section.columns) if column.name not in section.look.without]
+    at = [index for index in at if not section.rows or any(row[index] is not None for row in section.rows)]
     columns = tuple(section.columns[index] for index in at)
     rows = tuple(tuple(row[index] for index in at) for row in section.rows)
     return replace(section, columns=columns, rows=rows, look=replace(section.look, brief=""))
