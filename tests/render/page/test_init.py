@@ -15,8 +15,11 @@ from typing import Any
 import pytest
 from timelines import EVENTS, HOSTILE, event, made
 
-from traceview.analysis import page
+from traceview import store
+from traceview.analysis import compare, page
 from traceview.analysis.model import Column, Look, Page, Report, Section
+from traceview.experiments import results
+from traceview.experiments.algorithms.layers import parse
 from traceview.render.page import render
 
 FAR = 6_000_000
@@ -484,6 +487,65 @@ def test_axe_finds_nothing(browser: Any, html: Path, scheme: str) -> None:
     result = Axe().run(found.tab).response["violations"]
     assert [(each["id"], each["nodes"][0]["html"][:200]) for each in result] == []
     context.close()
+
+
+POINT = {"status": "measured", "mode": "weak", "batch": 8, "base_ranks": 1, "step_ns": 10**7, "verdict": "faster"}
+PASS = {"place": 1, "layer": "conv1", "direction": "fprop", "own_ns": 4_000_000, "time_ns": 2_000_000}
+TIME = {
+    "status": "published",
+    "device": "TITAN",
+    "direction": "fprop",
+    "batch": 8,
+    "model": "net",
+    "layer": "one",
+    "n": 1,
+}
+RESULTS: dict[str, dict[str, list[dict[str, Any]]]] = {
+    "tune": {"tune_options": [
+        {"name": "a", "kind": "option", "verdict": "faster", "speedup": 1.2, "low": 1.1, "high": 1.3, "pairs": 6},
+        {"name": "b", "kind": "option", "verdict": "cannot decide", "reason": "<b>why</b>"},
+    ]},
+    "study scaling": {"scaling_points": [
+        {**POINT, "ranks": n, "speedup": 0.9 * n, "low": 0.8 * n, "high": float(n)} for n in (1, 2, 4)
+    ]},
+    "schedule": {
+        "schedule_layers": [{**PASS, "algorithm": "winograd", "status": "chosen"}],
+        "schedule_plans": [
+            {"name": "the plan", "modelled_speedup": 1.3}, {"name": "PyTorch's own", "modelled_speedup": 1.0},
+        ],
+    },
+    "study": {"algorithm_times": [
+        {**parse("8x64x9x9 k8 3x3 s1 p1")[0].facts(), **TIME, "algorithm": way, "backend": way, "wall_ns": 1000 * k}
+        for k, way in enumerate(("fft", "direct", "winograd"), 1)
+    ]},
+}  # fmt: skip
+"""Results of experiments, by what made them."""
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("kind", [*RESULTS, "without work", "compared"])
+def test_axe_finds_nothing_on_pages_of_every_kind(browser: Any, tmp_path: Path, kind: str) -> None:
+    from axe_playwright_python.sync_playwright import Axe
+
+    if kind in RESULTS:
+        with store.open_capture(results.write(tmp_path / "results", RESULTS[kind], {"kind": kind})) as connection:
+            shown = page.gather(connection, kind, 1000)
+        assert shown.timeline is None and shown.reports[0].sections[0].rows
+    else:
+        with made(tmp_path, RUN if kind == "compared" else RUN[:1]) as connection:
+            first = ()
+            if kind == "compared":
+                runs = [compare.measure(connection, name, None, False) for name in ("one", "two")]
+                first = (compare.in_words(compare.compare(runs)),)
+            shown = page.gather(connection, kind, 1000, first=first)
+    (tmp_path / "kind.html").write_text(render(shown, "1"), encoding="utf-8")
+    for width in (1920, 390):
+        context = browser.new_context(bypass_csp=True, viewport={"width": width, "height": 900})
+        found = Opened(context, tmp_path / "kind.html")
+        result = Axe().run(found.tab).response["violations"]
+        assert [(each["id"], each["nodes"][0]["html"][:200]) for each in result] == [] == found.said
+        assert found.tab.evaluate("document.documentElement.scrollWidth") <= width
+        context.close()
 
 
 def test_letters_of_charts_can_be_read_on_a_phone(browser: Any, html: Path) -> None:
