@@ -469,10 +469,13 @@ def test_numbers_are_those_of_the_step(opened: Opened) -> None:
     assert "conv: 60.0 us, 15.0 %" in told and "(GPU idle): 330 us, 82.5 %" in told
 
 
-@pytest.mark.parametrize("width", [390, 1100])
+@pytest.mark.parametrize("width", [390, 1100, 1920])
 def test_nothing_is_wider_than_the_screen(browser: Any, html: Path, width: int) -> None:
     found = Opened(browser, html, viewport={"width": width, "height": 800})
     assert found.tab.evaluate("() => document.documentElement.scrollWidth") <= width
+    # Headers of the tree stand above its numbers.
+    parts = "[...document.querySelectorAll('.tree > *')].map((each) => each.getBoundingClientRect().right)"
+    assert len(set(found.tab.evaluate(parts))) == 1
     found.tab.close()
 
 
