@@ -64,7 +64,14 @@ def test_a_guess_is_never_the_best_finding(tmp_path: Path) -> None:
 def _finding(rule: str, saving_ns: int, confidence: str) -> Finding:
     query, *_ = advice.load([rule])
     texts = {name: query.extra[name] for name in ("why", "cost", "unless")}
-    facts = {"status": "found", "saving_ns": saving_ns, "confidence": confidence, "step_ns": 100, "of": "the step"}
+    facts = {
+        "status": "found",
+        "fix": "change",
+        "saving_ns": saving_ns,
+        "confidence": confidence,
+        "step_ns": 100,
+        "of": "the step",
+    }
     nothing = {column.name: None for column in fields(Finding)}
     return Finding(**{**nothing, **texts, "rule": rule, "title": query.title, "n_ranks": 1, "path": "", **facts})
 
