@@ -2,7 +2,8 @@
 (async () => {
   const byId = (id) => document.getElementById(id);
   const facts = JSON.parse(byId("facts").textContent);
-  const packed = Uint8Array.from(atob(byId("data").textContent.trim()), (c) => c.charCodeAt(0));
+  const letters = atob(byId("data").textContent.trim()), packed = new Uint8Array(letters.length);
+  for (let i = 0; i < packed.length; i++) packed[i] = letters.charCodeAt(i);
   const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
   const bytes = new Uint8Array(await new Response(stream).arrayBuffer());
   const total = facts.tracks.reduce((sum, track) => sum + track[2], 0);
@@ -11,8 +12,8 @@
   const column = (Kind) => {
     const out = new Kind(total);
     for (let i = 0; i < total; i++) {
-      let value = 0, scale = 1, byte;
-      do { byte = bytes[at++]; value += (byte & 127) * scale; scale *= 128; } while (byte > 127);
+      let byte = bytes[at++], value = byte & 127;
+      for (let scale = 128; byte > 127; scale *= 128) { byte = bytes[at++]; value += (byte & 127) * scale; }
       out[i] = value;
     }
     return out;
@@ -56,14 +57,15 @@
     if (track.label === "steps") for (let i = track.first; i < track.first + track.n; i++) steps.push(i);
     if (track.label.startsWith("idle ")) causes.push(track);
   }
-  // The other ends of arrows: what a call launched.
-  const launched = new Map();
-  for (let i = 0; i < total; i++) if (col.launch[i]) {
-    const call = col.launch[i] - 1;
-    if (launched.has(call)) launched.get(call).push(i); else launched.set(call, [i]);
+  // The other ends of arrows: what a call launched (those of call i stand from `until[i]` to before `until[i + 1]`), backward operators.
+  const until = new Int32Array(total + 2), ends = new Int32Array(total), partner = new Int32Array(total);
+  for (let i = 0; i < total; i++) {
+    if (col.launch[i]) until[col.launch[i] + 1]++;
+    if (col.partner[i]) partner[col.partner[i] - 1] = i + 1;
   }
-  const backward = new Map();
-  for (let i = 0; i < total; i++) if (col.partner[i]) backward.set(col.partner[i] - 1, i);
+  for (let i = 1; i < until.length; i++) until[i] += until[i - 1];
+  for (let i = 0; i < total; i++) if (col.launch[i]) ends[until[col.launch[i]]++] = i;
+  const launched = (i, most) => [...ends.subarray(until[i], Math.min(until[i] + most, until[i + 1]))];
 
   const stage = byId("stage"), canvas = byId("canvas"), mini = byId("mini"), shade = byId("shade"), told = byId("told"), account = byId("account");
   let from = 0, span = Math.max(1, end), chosen = -1, hovered = -1, matches = null, asked = false, range = null, pinnedHigh = 0, allHigh = 0;
@@ -215,10 +217,10 @@
   };
   // Arrows run from a call to what it launched, and from the forward to the backward operator.
   const arrowsOf = (i) => {
-    const found = (launched.get(i) || []).slice(0, 50).map((j) => [i, j]);
+    const found = launched(i, 50).map((j) => [i, j]);
     if (col.launch[i]) found.push([col.launch[i] - 1, i]);
     if (col.partner[i]) found.push([col.partner[i] - 1, i]);
-    if (backward.has(i)) found.push([i, backward.get(i)]);
+    if (partner[i]) found.push([i, partner[i] - 1]);
     return found;
   };
   const arrow = (a, b, scale, ink) => {
@@ -317,9 +319,9 @@
     if (!isChosen) return;
     const links = document.createElement("div");
     if (call >= 0) make("button", "Launched by " + cut(text("name", call)), links, () => choose(call, true));
-    for (const j of (launched.get(i) || []).slice(0, 5)) make("button", "Launches " + cut(text("name", j)), links, () => choose(j, true));
+    for (const j of launched(i, 5)) make("button", "Launches " + cut(text("name", j)), links, () => choose(j, true));
     if (col.partner[i]) make("button", "Forward operator", links, () => choose(col.partner[i] - 1, true));
-    if (backward.has(i)) make("button", "Backward operator", links, () => choose(backward.get(i), true));
+    if (partner[i]) make("button", "Backward operator", links, () => choose(partner[i] - 1, true));
     const parts = new Set();
     for (const cell of cells.get(text("name", i)) || []) {
       const part = cell.closest(".part, article");
