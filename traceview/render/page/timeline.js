@@ -160,15 +160,13 @@
     draw.fillStyle = back;
     draw.fillRect(0, 0, width, RULER);
     draw.fillStyle = dim;
-    for (const [x, label] of ticks) { draw.fillRect(x, 0, 0.5, RULER); draw.fillText(label, x + 3, 14); }
-    if (name) {
-      // What the ruler counts from stands at its right end.
-      const room = draw.measureText("from " + name).width + 8;
-      draw.fillStyle = back;
-      draw.fillRect(width - room, 0, room, RULER);
-      draw.fillStyle = dim;
-      draw.fillText("from " + name, width - room + 4, 14);
+    // What the ruler counts from stands at its right end.
+    const origin = name && "from " + name, room = name ? draw.measureText(origin).width + 8 : 0;
+    for (const [x, label] of ticks) {
+      draw.fillRect(x, 0, 0.5, RULER);
+      if (x + draw.measureText(label).width + 6 < width - room) draw.fillText(label, x + 3, 14);
     }
+    draw.fillText(origin, width - room + 4, 14);
     if (range) {
       draw.fillStyle = ink;
       draw.globalAlpha = 0.12;
