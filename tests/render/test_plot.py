@@ -103,7 +103,7 @@ SAID = {
     "lines": {"a"},
     "roofline": {"fft"},
     "heat": {"rank 0", "conv", "5.0"},
-    "map": {"c1 8", "fprop", "dgrad", "direct"},
+    "map": {"c1 N=8", "fprop", "dgrad", "direct"},
     "curves": {"fft"},
     "intervals": {"a", "b"},
     "icicle": {"k"},
