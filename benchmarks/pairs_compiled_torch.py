@@ -16,7 +16,7 @@ class Layers(nn.Module):
         self.scales = nn.ParameterList([nn.Parameter(torch.rand(args.width)) for _ in range(4)])
         self.breaks = args.breaks
         self.seen: list[str] = []
-        self.distances = args.distances
+        self.finds = args.largest
         self.count = 0
 
     def bend(self, hidden: torch.Tensor, scale: torch.Tensor) -> torch.Tensor:
@@ -27,19 +27,19 @@ class Layers(nn.Module):
         """A number of the host's."""
         return hidden[0, 0].item() if self.breaks else 1.0
 
-    def spread(self, hidden: torch.Tensor) -> torch.Tensor:
-        """Mean distance between the rows, 32 of them at a time."""
-        rows = hidden.view(-1, 32, hidden.shape[-1])
-        differences = rows[:, :, None] - rows[:, None]
-        return (torch.cdist(rows, rows, p=1) if self.distances == "cdist" else differences.abs().sum(-1)).mean()
+    def largest(self, hidden: torch.Tensor) -> torch.Tensor:
+        """Largest value of each row."""
+        if self.finds == "sort":
+            return hidden.sort(dim=1).values[:, -1:]
+        return hidden.amax(dim=1, keepdim=True)
 
     def forward(self, hidden: torch.Tensor) -> torch.Tensor:
         first, second, third, last = self.scales
         hidden = self.bend(hidden, first)
         hidden = self.bend(hidden, second) * self.look(hidden)
         hidden = self.bend(hidden, third) * self.look(hidden)
-        if self.distances:
-            hidden = hidden * self.spread(hidden)
+        if self.finds:
+            hidden = hidden / (1 + self.largest(hidden))
         return self.bend(hidden, last) + self.count
 
 
@@ -51,7 +51,7 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=16)
     parser.add_argument("--breaks", action="store_true", help="read a value of a tensor between the layers")
     parser.add_argument("--counts", action="store_true", help="count steps in a number that the forward pass reads")
-    parser.add_argument("--distances", choices=("cdist", "differences"), help="scale by distances worked out like this")
+    parser.add_argument("--largest", choices=("sort", "amax"), help="scale by the largest value, found like this")
     args = parser.parse_args()
     torch.set_num_threads(1)
     torch.manual_seed(0)

@@ -5,13 +5,12 @@
 -- on the device, less the least that the device takes to move each of their tensors once, where that is known."""
 -- why = """No kernel fuses across such an operator: what it reads is written to memory first, and what it gives is read
 -- again."""
--- cost = "Other rounding; memory where tensors of differences are written out because they are not fused."
+-- cost = "Other rounding; more memory, where what is written in its place is not fused."
 -- unless = "The operator is needed as it is, and nothing simpler gives the same."
 -- needs = ["compiled_code"]
 -- [fix]
--- pytorch = """arithmetic for the same, which Inductor makes code for: differences and a sum in place of torch.cdist,
--- a comparison in place of a sort, one_hot(x).sum(0) in place of bincount; or a kernel in Triton
--- (torch.library.triton_op)"""
+-- pytorch = """an operator that Inductor makes code for, where it gives the same (amax in place of a sort of which the
+-- end alone is read); or a kernel in Triton (torch.library.triton_op)"""
 -- any = "operators that the compiler has code for"
 -- [params]
 -- eager_step_pct = { type = "DOUBLE", default = 2, doc = "found above this share of the step, in percent" }
