@@ -30,9 +30,10 @@ def test_the_commands_of_the_page_run(
         if "-o" in command:
             assert captured.out == ""
             assert "Comparison" in (tmp_path / command[command.index("-o") + 1]).read_text(encoding="utf-8")
-        else:
+        elif command[1] == "compare":
             assert re.match(r"Comparison\nB (is|and A are) ", captured.out), captured.out[:200]
-            assert "\nB: Steps: " in captured.out
+            assert cli.main([*command[1:], "--all"]) == 0
+            assert "\nB: Steps: " in capsys.readouterr().out
 
 
 def test_the_page_names_every_section() -> None:
