@@ -1,4 +1,4 @@
-"""Tries options on a training command as it is, and proves which make its steps faster.
+"""Tries options on a training command without changing it, and proves which make its steps faster.
 
 First some steps are recorded, and the options that `advise` names for them are tried (or those of --try): each in fresh
 runs without a profiler, in pairs with runs as they are, until --budget is spent. Clearly slower options are dropped,

@@ -59,9 +59,9 @@ class Program:
     by_id: dict[int, Instruction]
     computations: dict[int, list[Instruction]]
     flop: dict[int, tuple[int | None, int | None] | None] = field(default_factory=dict)
-    """Matrix and other FLOP of instructions, by place, as far as asked for."""
+    """Matrix and other FLOP of instructions, by place, where they were worked out."""
     callers: dict[int, int] = field(default_factory=dict)
-    """The fusion of each computation that was asked for: a computation is that of one fusion."""
+    """The fusion that calls a computation: the first one, for no computation is that of two."""
 
     def operands(self, one: Instruction) -> list[Instruction]:
         """Return the instructions whose results an instruction reads."""

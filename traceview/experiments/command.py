@@ -149,7 +149,7 @@ def run(
 
 
 def apply(command: Sequence[str], environment: Mapping[str, str]) -> int:
-    """Run the command as it is with what this environment says to apply; its exit code."""
+    """Run the unchanged command with what this environment says to apply; its exit code."""
     with temporary_folder("traceview-apply-") as place:
         (place / "raw").mkdir()
         own = {**environment, "TRACEVIEW_MODE": "apply"}

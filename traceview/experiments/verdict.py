@@ -81,7 +81,7 @@ def is_noisy(null: Judged) -> bool:
 
 
 def visible_gain(spread: float, pairs: int) -> float:
-    """Return the gain (0.1: a tenth) that so many final rounds would show in four of five searches.
+    """Return the gain (0.1: a tenth) that this number of final rounds would show in four of five searches.
 
     `spread` is that of the logarithms of ratios of two equal runs; the factor is simulated, for rounds with two runs of
     the base, and a little too large for ten rounds and more.

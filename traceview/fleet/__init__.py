@@ -32,7 +32,7 @@ class Fleet:
     """Whether what an interrupted conversion has left is gone on with."""
 
     def takes(self, n_ranks: int) -> bool:
-        """Whether so many ranks are converted in parallel: several if the user said how, else many."""
+        """Whether `n_ranks` ranks are converted in parallel: several if the user said how, else many."""
         is_asked = self.dask is not None or (self.jobs or 1) > 1
         return n_ranks > (1 if is_asked else MANY)
 

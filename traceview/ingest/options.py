@@ -18,7 +18,7 @@ class Many(Protocol):
     """Converter of the ranks of a large job, several at a time, instead of one after the other."""
 
     def takes(self, n_ranks: int) -> bool:
-        """Whether so many ranks are a large job."""
+        """Whether `n_ranks` ranks are a large job."""
 
     def convert(
         self, groups: Sequence[Any], unread: Sequence[tuple[str, str]], folder: Path, target: Path, options: Options

@@ -144,7 +144,7 @@ def _text(console: Console) -> str:
 
 
 def _section(console: Console, section: Section) -> str:
-    """Prints a section; returns what was left out of it for want of room, if anything."""
+    """Prints a section; returns what was left out of it because there was no room."""
     look = section.look
     brief = section.doc if look.brief is None else look.brief
     if section.title and (look.titled or not look.lines):

@@ -74,7 +74,7 @@ class Trial:
 
 
 def remember(trials: Iterable[Trial]) -> None:
-    """Note what came of the rules of one run."""
+    """Store the trials of the rules of one run."""
     added = [json.dumps(asdict(trial)) for trial in trials]
     if added:
         with contextlib.suppress(OSError):

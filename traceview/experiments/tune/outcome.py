@@ -373,7 +373,7 @@ CLEARLY_SLOWER = "clearly slower"
 
 
 def learn(rows: Sequence[Mapping[str, Any]], base: Path) -> None:
-    """Remember how far bounds were reached; `base` is the capture of the command as it is."""
+    """Remember how far bounds were reached; `base` is the capture of the baseline."""
     with contextlib.closing(store.open_capture(base)) as connection:
         place = findings.ran_on(connection)
     learned.remember(trials_of(rows, place))

@@ -1,4 +1,4 @@
-"""Tries options on a command as it is: a capture of it says which, fresh runs say what they give.
+"""Tries options on a command that is not changed: a capture of it says which, fresh runs say what they give.
 
 Invariant: before the first run it is said what will be run, how often and where; whatever ends the program, what was
 measured is kept.
