@@ -35,7 +35,7 @@ def _section(chart: dict[str, object], names: str, *rows: tuple[object, ...]) ->
 def _drawn(section: Section) -> ElementTree.Element:
     svg = chart(section)
     assert svg is not None
-    # A stack is drawn for narrow screens, too.
+    # Stacks and bars are drawn for narrow screens, too.
     return ElementTree.fromstring(str(svg).partition("</svg>")[0] + "</svg>")
 
 
@@ -69,6 +69,46 @@ def test_bars_have_one_scale_and_the_colour_of_the_algorithm() -> None:
     assert fills == [colour("winograd"), colour("layout"), "url(#diagonal)", colour("direct"), colour("fft")]
     texts = [text.text for text in svg.iter("text")]
     assert texts.count("conv1") == 1 and {"500 ns", "2.00 us"} <= set(texts)
+
+
+def test_on_narrow_screens_the_same_bars_stand_below_what_is_said_of_them() -> None:
+    """They are drawn once: the longest as wide as the screen, the others on its scale, each where its line is."""
+    rows = [
+        ("conv1", "forward", "winograd", 400, 100),
+        ("conv1", "backward", "direct", 1000, 1000),
+        ("a layer whose name is much longer than any screen of a phone is wide", "forward", "fft", 0, 1000),
+    ]
+    both = str(chart(_section(BARS, "layer pass algorithm main_ns layout_ns", *rows)))
+    wide, narrow = (ElementTree.fromstring(part + "</svg>") for part in both.split("</svg>")[:2])
+    assert (wide.get("class"), narrow.get("class"), (narrow.get("viewBox") or "").split()[2]) == (
+        "wide",
+        "narrow",
+        "360",
+    )
+    bars = {each.get("id"): each for each in wide.iter("g")}
+    uses = list(narrow.iter("use"))
+    assert [(use.get("href") or "")[1:] for use in uses] == list(bars) and len(bars) == 3
+    squeeze, edge = re.fullmatch(
+        r"scale\(([\d.]+) 1\) translate\(-([\d.]+)\)", next(narrow.iter("g")).get("transform", "")
+    ).groups()  # type: ignore[union-attr]
+    tops = []
+    for use, bar, part in zip(uses, bars.values(), (0.25, 1, 0.5), strict=True):
+        x, y = re.fullmatch(r"translate\(([\d.]+) (\d+)\)", bar.get("transform", "")).groups()  # type: ignore[union-attr]
+        assert x == edge and sum(_widths(bar)) * float(squeeze) == pytest.approx(360 * part, abs=0.5)
+        tops.append(int(y) + float(use.get("y", "")))
+    texts = [(text.text, float(text.get("y", "")) + 4) for text in narrow.iter("text")]
+    assert texts[:3] == [
+        ("conv1 forward: 500 ns", tops[0]), ("backward: 2.00 us", tops[1]),
+        ("a layer whose na… a phone is wide forward: 1.00 us", tops[2]),
+    ]  # fmt: skip
+    assert tops[1] > tops[0] + 16 and not list(narrow.iter("title"))
+    assert [text for text, _ in texts[3:]] == ["winograd", "layout", "direct"]
+
+
+def test_bars_of_two_charts_are_never_taken_for_each_other() -> None:
+    names = "layer pass algorithm main_ns layout_ns"
+    one, other = (str(chart(_section(BARS, names, ("conv1", "forward", "fft", n, 0)))) for n in (1, 2))
+    assert not set(re.findall(r' id="([^"]+)"', one)) & set(re.findall(r' id="([^"]+)"', other))
 
 
 def test_many_bars_are_said_to_be_more() -> None:
@@ -230,7 +270,7 @@ def test_hostile_names_are_text(how: dict[str, object]) -> None:
     row = (HOSTILE, 5) if how is STACK else (HOSTILE, HOSTILE, HOSTILE, 5, 5)
     svg = str(chart(_section(how, names, row)))
     assert "<script" not in svg and "\x1b" not in svg
-    assert svg.count("</svg>") == (2 if how is STACK else 1)
+    assert svg.count("</svg>") == 2
 
 
 def test_nothing_is_drawn_of_nothing() -> None:

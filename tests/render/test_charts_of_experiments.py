@@ -30,7 +30,8 @@ def _section(how: dict[str, object], names: str, *rows: tuple[object, ...]) -> S
 def _drawn(section: Section) -> ElementTree.Element:
     svg = chart(section)
     assert svg is not None
-    return ElementTree.fromstring(str(svg))
+    # Intervals are drawn for narrow screens, too.
+    return ElementTree.fromstring(str(svg).partition("</svg>")[0] + "</svg>")
 
 
 def test_the_map_has_the_colour_of_the_winner_and_is_pale_where_it_hardly_wins() -> None:
@@ -82,6 +83,23 @@ def test_an_interval_stands_where_its_numbers_are() -> None:
     assert {"good", "2.00 (1.00 to 4.00) faster", "1.00 cannot decide"} <= texts
 
 
+def test_on_narrow_screens_an_interval_stands_below_what_is_said_of_it() -> None:
+    rows = [("even", 1.0, None, None, "cannot decide"), ("a very long name of an option", 2.0, 1.0, 4.0, "faster")]
+    both = str(chart(_section(INTERVALS, "option speedup low high verdict", *rows)))
+    svg = ElementTree.fromstring(both.partition("</svg>")[2])
+    assert (svg.get("class"), svg.get("viewBox")) == ("narrow", "0 0 360 110")
+    circles = [(float(each.get("cx", "")), float(each.get("cy", ""))) for each in svg.iter("circle")]
+    (span,) = [line for line in svg.iter("line") if line.get("stroke-width") == "3"]
+    assert circles[0] == (pytest.approx(12.8, abs=0.2), 32) and circles[1][1] == float(span.get("y1", "")) == 74
+    assert float(span.get("x1", "")) == pytest.approx(circles[0][0], abs=0.1) and float(span.get("x2", "")) == 344
+    lines = [(text.text, text.get("y")) for text in svg.iter("text")]
+    assert lines == [
+        ("1: no difference", "104"),
+        ("even 1.00 cannot decide", "18"),
+        ("a very long…f an option 2.00 (1.00 to 4.00) faster", "60"),
+    ]
+
+
 def test_more_than_fits_is_said() -> None:
     rows = [(f"layer {n}", 8, "fprop", "fft", 2.0) for n in range(75)]
     text = str(chart(_section(MAP, "layer batch direction algorithm gain", *rows)))
@@ -102,7 +120,7 @@ def test_more_than_fits_is_said() -> None:
 )
 def test_hostile_names_are_text(how: dict[str, object], names: str, rows: list[tuple[object, ...]]) -> None:
     svg = str(chart(_section(how, names, *rows)))
-    assert "<script" not in svg and "\x1b" not in svg and svg.count("</svg>") == 1
+    assert "<script" not in svg and "\x1b" not in svg and svg.count("</svg>") == (2 if how is INTERVALS else 1)
 
 
 def test_nothing_is_drawn_of_nothing() -> None:

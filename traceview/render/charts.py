@@ -16,6 +16,7 @@ from importlib.resources import files
 from itertools import groupby
 from math import ceil, floor, isfinite, log, log10
 from typing import Any
+from zlib import crc32
 
 from markupsafe import Markup, escape
 
@@ -49,19 +50,13 @@ def chart(section: Section) -> Markup | None:
     return draw and draw(section, rows, section.chart)
 
 
-def stack(section: Section, rows: Sequence[Row], how: Row) -> Markup | None:
-    """One bar of all rows (of those that have a value in the column `only`), with a legend of names and shares; once
-    for screens, and once for narrow ones."""
-    wide = _stack(section, rows, how, WIDTH, 4)
-    return wide and wide + Markup(_stack(section, rows, how, 360, 2))
-
-
-def _stack(section: Section, rows: Sequence[Row], how: Row, wide: int, across: int) -> Markup | None:
+def stack(section: Section, rows: Sequence[Row], how: Row, wide: int) -> Markup:
+    """One bar of all rows (of those that have a value in the column `only`), with a legend of names and shares."""
     rows = [row for row in rows if (row[how["value"]] or 0) > 0 and row[how.get("only", how["value"])] is not None]
     whole = sum(row[how["value"]] for row in rows)
     if not whole:
-        return None
-    drawing, at = Drawing(height=34), 0.0
+        return Markup("")
+    drawing, at, across = Drawing(34, wide), 0.0, 4 if wide == WIDTH else 2
     unit = style(how["value"], [row[how["value"]] for row in rows])
     for place, row in enumerate(rows):
         share = row[how["value"]] / whole
@@ -79,9 +74,7 @@ def _stack(section: Section, rows: Sequence[Row], how: Row, wide: int, across: i
     if "of" in how:
         drawing.text(0, drawing.height + 14, f"Percent of {how['of']}.", class_="dim")
         drawing.height += 20
-    return drawing.svg(
-        f"{section.title}: {len(rows)} parts of {in_unit(unit, whole)}", "wide" if wide == WIDTH else "narrow", wide
-    )
+    return drawing.svg(f"{section.title}: {len(rows)} parts of {in_unit(unit, whole)}", SIZES[wide])
 
 
 def bars(section: Section, rows: Sequence[Row], how: Row) -> Markup | None:
@@ -101,21 +94,18 @@ def bars(section: Section, rows: Sequence[Row], how: Row) -> Markup | None:
     if not most:
         return None
     unit = style(parts[0], totals)
-    drawing, y, last = Drawing(), 6.0, ""
+    wide, narrow, again, last = Drawing(6), Drawing(2, NARROW), Drawing(), ""
+    code = crc32(f"{section.name} {rows}".encode())
     beside = min(150.0, max(len(name[1]) for name, _ in made) * LETTER + 4)
     room = min(MOST_LABEL - 18 - beside, max(len(name[0]) for name, _ in made[:MOST_BARS]) * LETTER + 4)
     edge = room + beside + 18
-    signs: dict[str, tuple[str, str]] = {}
-    passes: dict[str, tuple[str, str]] = {}
-    for ((label, group), some), total in list(zip(made, totals, strict=True))[:MOST_BARS]:
-        y += GAP if last and label != last else 1
-        shown = "" if label == last else label
-        drawing.text(edge - 12 - beside, y + 12, shown, room, text_anchor="end")
-        drawing.text(edge - 6, y + 12, group, beside, text_anchor="end", class_="dim")
-        x = edge
+    full = WIDTH - edge - 90 - 60 * ("every" in how)
+    signs, passes = Signs(), Signs()
+    for place, ((label, group), some) in enumerate(made[:MOST_BARS]):
+        shown, x, bar = "" if label == last else label, 0.0, Drawing()
         for row in some:
             for part in parts:
-                width = (row[part] or 0) / most * (WIDTH - edge - 90 - 60 * ("every" in how))
+                width = (row[part] or 0) / most * full
                 if width <= 0:
                     continue
                 if "segment" in how:
@@ -127,20 +117,29 @@ def bars(section: Section, rows: Sequence[Row], how: Row) -> Markup | None:
                     name, fill, pattern = _look(row, part, how)
                     signs.setdefault(name, (OTHER if how.get("hue") else fill, pattern))
                 told = f"{label} {group} {name}: {in_unit(unit, row[part])}"
-                drawing.add("rect", title=told, x=x, y=y, width=width, height=BAR, fill=fill)
+                bar.add("rect", title=told, x=x, width=width, height=BAR, fill=fill)
                 if pattern:
-                    drawing.add("rect", x=x, y=y, width=width, height=BAR, fill=f"url(#{pattern})")
+                    bar.add("rect", x=x, width=width, height=BAR, fill=f"url(#{pattern})")
                 x += width
         without = [part.rsplit("_", 1)[0] for part in how.get("every", ()) if all(row[part] is None for row in some)]
-        drawing.text(x + 5, y + 12, ", no ".join([in_unit(unit, total), *without]), class_="dim")
-        y += BAR
-        last = label
-    drawing.height = y + 10
-    legend(drawing, dict(sorted(signs.items())) if how.get("hue") else signs | passes)
-    if len(made) > MOST_BARS:
-        drawing.height += 16
-        drawing.text(0, drawing.height - 4, f"{len(made) - MOST_BARS:,} more bars are in the table only.", class_="dim")
-    return drawing.svg(f"{section.title}: {len(made)} bars, the longest {in_unit(unit, most)}")
+        value, of = ", no ".join([in_unit(unit, totals[place]), *without]), f"b{code:x}-{place}"
+        y = wide.height + (GAP if last and shown else 1)
+        wide.text(edge - 12 - beside, y + 12, shown, room, text_anchor="end")
+        wide.text(edge - 6, y + 12, group, beside, text_anchor="end", class_="dim")
+        wide.text(edge + x + 5, y + 12, value, class_="dim")
+        wide.add("g", Markup("").join(bar.parts), id=of, transform=f"translate({edge:.1f} {y:.0f})")
+        low = narrow.height + (GAP if last and shown else 1) + 16
+        told = f"{group}: {value}".removeprefix(": ")
+        narrow.text(0, low - 4, f"{shortened(shown, MOST_NARROW - len(told))} {told}".lstrip())
+        again.add("use", href=f"#{of}", y=low - y)
+        wide.height, narrow.height, last = y + BAR, low + BAR, label
+    narrow.add("g", Markup("").join(again.parts), transform=f"scale({NARROW / full:.3f} 1) translate({-edge:.1f})")
+    for drawing in (wide, narrow):
+        drawing.height += 10
+        legend(drawing, dict(sorted(signs.items())) if how.get("hue") else signs | passes)
+        _left_out(drawing, len(made) - MOST_BARS, "bars")
+    said = f"{section.title}: {len(made)} bars, the longest {in_unit(unit, most)}"
+    return wide.svg(said, "wide") + narrow.svg(said, "narrow")
 
 
 def pair(section: Section, rows: Sequence[Row], how: Row) -> Markup | None:
@@ -292,7 +291,7 @@ def roofline(section: Section, rows: Sequence[Row], how: Row) -> Markup | None:
         if "peak" in how:
             _, y = at(*corners[-1])
             drawing.text(WIDTH - 34, y - 4, name, text_anchor="end", class_="dim")
-    signs: dict[str, tuple[str, str]] = {}
+    signs: Signs = {}
     for row in rows:
         x, y = at(row[how["x"]], row[how["y"]])
         name = str(row[how["colour"]])
@@ -472,10 +471,13 @@ def ink(fill: str) -> str:
 
 
 Row = Mapping[str, Any]
-WIDTH = 840
-"""Width of every chart: so that its letters are as large as others on a screen, and can be read on paper."""
+Signs = dict[str, tuple[str, str]]
+WIDTH, NARROW = 840, 360
+"""Width of a chart, so that its letters are as large as others and can be read on paper; and for narrow screens."""
+SIZES = {WIDTH: "wide", NARROW: "narrow"}
 LETTER = 7.2
 """Width of a letter of the charts' font size, in the wider ones of common fonts."""
+MOST_NARROW = int(NARROW / LETTER) - 1
 MOST_START = 12
 """Number of letters below which a text is shortened at its end alone."""
 
@@ -485,6 +487,7 @@ class Drawing:
     """An SVG in the making."""
 
     height: float = 0.0
+    width: int = WIDTH
     parts: list[Markup] = field(default_factory=list)
 
     def add(self, name: str, content: str = "", title: str = "", **attributes: object) -> None:
@@ -494,7 +497,7 @@ class Drawing:
             for key, value in attributes.items()
         )
         hint = Markup("<title>{}</title>").format(clean(title)) if title else Markup("")
-        inner = hint + clean(content)
+        inner = hint + (content if isinstance(content, Markup) else clean(content))
         form = Markup("<{0}{1}>{2}</{0}>") if inner else Markup("<{0}{1}/>")
         self.parts.append(form.format(Markup(name), written, inner))
 
@@ -502,37 +505,40 @@ class Drawing:
         """Text, shortened to its room; nothing where there is none."""
         if not content:
             return
-        shown = content if not room or len(content) * LETTER <= room else shortened(content, int(room / LETTER))
+        shown = shortened(content, int(room / LETTER)) if room else content
         self.add("text", shown, content if shown != content else "", x=x, y=y, **attributes)
 
-    def svg(self, label: str, kind: str = "", width: int = 0) -> Markup:
+    def svg(self, label: str, kind: str = "") -> Markup:
         """The whole, with a name for those who do not see it."""
         head = Markup('<svg viewBox="0 0 {} {}" role="img" aria-label="{}"{}>')
         kind = Markup(' class="{}"').format(kind) if kind else ""
-        start = head.format(width or WIDTH, attribute(self.height), clean(label), kind)
+        start = head.format(self.width, attribute(self.height), clean(label), kind)
         return start + Markup("").join(self.parts) + Markup("</svg>")
 
 
 def shortened(content: str, letters: int) -> str:
-    """Its two ends: names that share their beginning differ in their end, and the other way round."""
+    """A text of so many letters or its two ends: names that share their beginning differ in their end, and the other
+    way round."""
+    if len(content) <= letters:
+        return content
     shown = max(1, letters - 1)
     end = shown // 2 if shown >= MOST_START else 0
     return content[: shown - end] + "…" + content[len(content) - end :]
 
 
-def legend(drawing: Drawing, signs: Mapping[str, tuple[str, str]]) -> None:
+def legend(drawing: Drawing, signs: Signs) -> None:
     """Below what is drawn: each name with its colour and pattern."""
     x = 0.0
     drawing.height += 18
     for name, (fill, pattern) in signs.items():
         width = 22 + len(name) * LETTER + 14
-        if x + width > WIDTH:
+        if x + width > drawing.width:
             x, drawing.height = 0.0, drawing.height + 18
         y = drawing.height - 14
         drawing.add("rect", x=x, y=y, width=12, height=12, fill=fill)
         if pattern:
             drawing.add("rect", x=x, y=y, width=12, height=12, fill=f"url(#{pattern})")
-        drawing.text(x + 17, y + 10, name)
+        drawing.text(x + 17, y + 10, name, drawing.width - x - 17)
         x += width
 
 
@@ -591,7 +597,7 @@ def tiles(section: Section, rows: Sequence[Row], how: Row) -> Markup | None:
         drawing.text(at + room * place + 4, 20, column, room - 8)
     for line, name in enumerate(names[:MOST_ROWS]):
         drawing.text(at - 8, 30 + 22 * line + 15, name, at - 10, text_anchor="end")
-    signs: dict[str, tuple[str, str]] = {}
+    signs: Signs = {}
     for row in rows:
         line, place = names.index(named(row, how["row"])), columns.index(str(row[how["column"]]))
         if line >= MOST_ROWS:
@@ -627,26 +633,18 @@ def curves(section: Section, rows: Sequence[Row], how: Row) -> Markup | None:
     if not panels:
         return None
     drawing = Drawing()
-    signs: dict[str, tuple[str, str]] = {}
-    for place, (name, up, found) in enumerate(panels[:MOST_PANELS]):
-        left, top = (place % ACROSS) * WIDTH / ACROSS, (place // ACROSS) * (PANEL + FOOT)
-        _panel(drawing, (left, top), f"{name}, {up.rsplit('_', 1)[0]}", found, (how["x"], up, how["line"]), signs)
-        drawing.height = top + PANEL + FOOT
+    signs: Signs = {}
+    for place, panel in enumerate(panels[:MOST_PANELS]):
+        _panel(drawing, place, panel, how, signs)
     legend(drawing, signs)
     _left_out(drawing, len(panels) - MOST_PANELS, "panels")
     return drawing.svg(f"{section.title}: {len(panels)} panels")
 
 
-def _panel(
-    drawing: Drawing,
-    corner: tuple[float, float],
-    name: str,
-    rows: Sequence[Row],
-    keys: tuple[str, str, str],
-    signs: dict[str, tuple[str, str]],
-) -> None:
-    x_name, y_name, line = keys
-    left, top = corner
+def _panel(drawing: Drawing, place: int, panel: tuple[str, str, list[Row]], how: Row, signs: Signs) -> None:
+    (name, y_name, rows), x_name, line = panel, how["x"], how["line"]
+    left, top = (place % ACROSS) * WIDTH / ACROSS, (place // ACROSS) * (PANEL + FOOT)
+    drawing.height = top + PANEL + FOOT
     xs, ys = sorted({row[x_name] for row in rows}), [row[y_name] for row in rows]
     unit, width = style(y_name, ys), WIDTH / ACROSS - 96
 
@@ -656,7 +654,7 @@ def _panel(
             top + PANEL - 6 - (PANEL - 36) * _share(row[y_name], min(ys), max(ys)),
         )
 
-    drawing.text(left, top + 14, name, WIDTH / ACROSS - 10)
+    drawing.text(left, top + 14, f"{name}, {y_name.rsplit('_', 1)[0]}", WIDTH / ACROSS - 10)
     for value in dict.fromkeys((min(ys), max(ys))):
         y = at({x_name: xs[0], y_name: value})[1]
         drawing.add("line", x1=left + 76, x2=left + 76 + width, y1=y, y2=y, class_="grid")
@@ -681,35 +679,40 @@ def _share(value: float, least: float, most: float) -> float:
     return 0.5 if most <= least else log(value / least) / log(most / least)
 
 
-def intervals(section: Section, rows: Sequence[Row], how: Row) -> Markup | None:
+def intervals(section: Section, rows: Sequence[Row], how: Row, width: int) -> Markup:
     """A point with its interval for each row, on an axis of ratios with a line where nothing changes."""
     rows = [row for row in rows if is_positive(row[how["value"]])]
     if not rows:
-        return None
+        return Markup("")
     ends = [row[key] for row in rows for key in (how["low"], how["high"], how["value"]) if is_positive(row[key])]
-    least, most = min(0.98, *ends), max(1.02, *ends)
-    at = max(120.0, min(300.0, max(len(str(row[how["label"]])) for row in rows) * LETTER + 10))
+    least, most, drawing = min(0.98, *ends), max(1.02, *ends), Drawing(width=width)
+    longest = max(len(str(row[how["label"]])) for row in rows)
+    at, right, pitch = (max(120, min(300, longest * LETTER + 10)), 210, 24) if width == WIDTH else (8, 16, 42)
 
     def x(value: float) -> float:
-        return at + (WIDTH - at - 210) * _share(value, least, most)
+        return at + (width - at - right) * _share(value, least, most)
 
     shown = rows[:MOST_ROWS]
-    drawing = Drawing(height=24.0 * len(shown) + 26)
-    drawing.add("line", x1=x(1), x2=x(1), y1=0, y2=24 * len(shown) + 4, class_="grid")
-    drawing.text(x(1), 24 * len(shown) + 20, "1: no difference", text_anchor="middle", class_="dim")
+    drawing.height = pitch * len(shown) + 26
+    drawing.add("line", x1=x(1), x2=x(1), y1=0, y2=drawing.height - 22, class_="grid")
+    middle = min(max(x(1), 60), width - 60)
+    drawing.text(middle, drawing.height - 6, "1: no difference", text_anchor="middle", class_="dim")
     for line, row in enumerate(shown):
-        y, verdict = 24 * line + 14, str(row[how["verdict"]] or "")
+        y, verdict = pitch * (line + 1) - 10, str(row[how["verdict"]] or "")
         value, low, high = (row[how[key]] for key in ("value", "low", "high"))
         fill = VERDICTS.get(verdict, OTHER)
         span = f" ({low:.2f} to {high:.2f})" if is_positive(low) and is_positive(high) else ""
-        title = f"{row[how['label']]}: {value:.2f}{span} {verdict}"
-        drawing.text(at - 8, y + 4, str(row[how["label"]]), at - 10, text_anchor="end")
+        name, told = str(row[how["label"]]), f"{value:.2f}{span} {verdict}"
         if span:
-            drawing.add("line", title=title, x1=x(low), x2=x(high), y1=y, y2=y, stroke=fill, stroke_width=3)
-        drawing.add("circle", title=title, cx=x(value), cy=y, r=5, fill=fill)
-        drawing.text(WIDTH - 200, y + 4, f"{value:.2f}{span} {verdict}", 200)
+            drawing.add("line", title=f"{name}: {told}", x1=x(low), x2=x(high), y1=y, y2=y, stroke=fill, stroke_width=3)
+        drawing.add("circle", title=f"{name}: {told}", cx=x(value), cy=y, r=5, fill=fill)
+        if width == NARROW:
+            drawing.text(0, y - 14, f"{shortened(name, MOST_NARROW - len(told))} {told}")
+            continue
+        drawing.text(at - 8, y + 4, name, at - 10, text_anchor="end")
+        drawing.text(width - 200, y + 4, told, 200)
     _left_out(drawing, len(rows) - MOST_ROWS, "rows")
-    return drawing.svg(f"{section.title}: {len(rows)} rows")
+    return drawing.svg(f"{section.title}: {len(rows)} rows", SIZES[width])
 
 
 def _left_out(drawing: Drawing, n: int, what: str) -> None:
@@ -718,8 +721,13 @@ def _left_out(drawing: Drawing, n: int, what: str) -> None:
         drawing.text(0, drawing.height - 4, f"{n:,} more {what} are in the table only.", class_="dim")
 
 
+def twice(draw: Callable[..., Markup]) -> Callable[..., Markup | None]:
+    """Return what draws a chart for most screens and paper, and for narrow screens."""
+    return lambda *args: Markup("").join(draw(*args, width) for width in SIZES) or None
+
+
 KINDS: dict[str, Callable[[Section, Sequence[Row], Row], Markup | None]] = {
-    "stack": stack,
+    "stack": twice(stack),
     "bars": bars,
     "pair": pair,
     "lines": lines,
@@ -730,5 +738,5 @@ KINDS: dict[str, Callable[[Section, Sequence[Row], Row], Markup | None]] = {
     "icicle": icicle,
     "map": tiles,
     "curves": curves,
-    "intervals": intervals,
+    "intervals": twice(intervals),
 }

@@ -559,6 +559,34 @@ def test_letters_of_charts_can_be_read_on_a_phone(browser: Any, html: Path) -> N
     found.tab.close()
 
 
+def test_bars_are_whole_on_a_phone(browser: Any, tmp_path: Path) -> None:
+    """Each bar and each of its words is inside of the screen; a click on a part of a bar leads to its slice."""
+    with made(tmp_path, RUN) as connection:
+        runs = [compare.measure(connection, name, None, False) for name in ("one", "two")]
+        shown = page.gather(connection, "bars", 1000, first=(compare.in_words(compare.compare(runs)),))
+    (tmp_path / "bars.html").write_text(render(shown, "1"), encoding="utf-8")
+    for width in (390, 320):
+        found = Opened(browser, tmp_path / "bars.html", viewport={"width": width, "height": 844})
+        found.tab.wait_for_selector("canvas[data-ready]")
+        ends = """(kind) => [...document.querySelectorAll('figure svg.narrow ' + kind)].map((it) => {
+            const box = it.getBoundingClientRect(), svg = it.closest('svg').getBoundingClientRect();
+            return [box.left - svg.left, box.right - svg.left, svg.width, box.height] })"""
+        longest = 0.0
+        for kind in ("use", "text"):
+            boxes = found.tab.evaluate(ends, kind)
+            assert len(boxes) >= 6
+            for left, right, room, high in boxes:
+                assert left >= -0.5 and right <= room + 0.5 <= width and high >= 9
+                longest = max(longest, right / room) if kind == "use" else longest
+        assert longest == pytest.approx(1, abs=0.01)
+        layer = found.tab.locator("svg.wide g:has(title:text-matches('^conv1 .* forward implicit_gemm'))")
+        found.tab.locator(f"use[href='#{layer.get_attribute('id')}']").dispatch_event("click")
+        assert "layer: conv1 4x3x3x3 (guessed)" in found.tab.inner_text("#told")
+        assert not found.tab.evaluate("""[...document.querySelectorAll('figure:has(svg.narrow) .scroll')].filter(
+            (it) => it.scrollWidth > it.clientWidth).length""")
+        found.tab.close()
+
+
 def test_on_paper_nothing_is_cut_off(browser: Any, html: Path) -> None:
     """Tables of charts stay away, evidence is open, what scrolls on a screen is whole, dark or not."""
     found = Opened(browser, html, viewport={"width": 700, "height": 1000}, color_scheme="dark")

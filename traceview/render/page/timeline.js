@@ -617,8 +617,15 @@
     line.append(said.slice(done));
   }
   for (const mark of document.querySelectorAll("figure svg title")) {
-    const sought = mark.textContent.split(/: |, /)[0], name = columnOf(sought), drawn = mark.parentElement;
+    let sought = mark.textContent.split(/: |, /)[0], name = columnOf(sought);
+    // Parts of a bar say whose bar it is, then what they are.
+    while (!name && mark.closest("g") && sought.includes(" ")) { sought = sought.slice(0, sought.lastIndexOf(" ")); name = columnOf(sought); }
+    const drawn = mark.parentElement;
     if (name) { drawn.classList.add("leads"); drawn.addEventListener("click", () => goTo(name, sought)); }
+  }
+  for (const again of document.querySelectorAll("figure use")) {
+    const first = document.querySelector(again.getAttribute("href") + " .leads");
+    if (first) { again.classList.add("leads"); again.addEventListener("click", () => first.dispatchEvent(new Event("click"))); }
   }
 
   window.addEventListener("resize", () => { lay(); paintMini(); ask(); });
