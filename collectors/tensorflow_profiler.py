@@ -31,7 +31,7 @@ from traceview_inject import onednn, ranks, raw
 from traceview_inject.model import Model
 from traceview_inject.recorder import PROCESS, RECORDING, Recorder, safely
 from traceview_inject.steps import FORWARD, OPTIMIZER
-from traceview_inject.tensorflow_graph import convolutions
+from traceview_inject.tensorflow_graph import convolutions, lines
 from traceview_inject.xplane import Xplane
 
 FRAMEWORK = "tensorflow>=2"
@@ -203,6 +203,7 @@ class Facts:
             model=self.model.facts(),
             layers=self.layers,
             convolutions=convolutions(list(self.functions), self.model.batch),
+            lines=lines(list(self.functions)) if raw.options()["stacks"] else {},
             world_size=self.world_size or 1,
             warnings=self.warnings,
         )

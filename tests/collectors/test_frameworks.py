@@ -55,6 +55,43 @@ def test_tensorflow_primitives_lie_in_their_operators_and_biases_are_fused(lenet
     assert len(forward) == 3 * 2 and all(" bia:f32:" in line for line in forward)
 
 
+def test_tensorflow_lines_are_those_of_the_graph_and_gradients_have_their_forward_lines(tmp_path):
+    need("tensorflow")
+    body = """
+import tensorflow as tf
+image, filters, weight = tf.ones((4, 16, 16, 3)), tf.Variable(tf.ones((3, 3, 3, 8))), tf.Variable(tf.ones((8, 5)))
+
+def convolved(x):
+    return tf.nn.conv2d(x, filters, 1, "SAME")
+
+@tf.function
+def step(x):
+    with tf.GradientTape() as tape:
+        y = convolved(x)
+        y = tf.nn.tanh(y)
+        y = tf.matmul(tf.reduce_mean(y, [1, 2]), weight)
+        loss = tf.reduce_sum(y)
+    gradients = tape.gradient(loss, [filters, weight])
+    for variable, gradient in zip([filters, weight], gradients):
+        variable.assign_sub(0.01 * gradient)
+
+for number in range(9):
+    step(image)
+"""
+    script = program(tmp_path, body)
+    done = run(tmp_path, script, options=["--stacks"])
+    assert done.returncode == 0, done.stderr
+    text = script.read_text(encoding="utf-8").splitlines()
+    query = """SELECT DISTINCT regexp_extract(o.name, '([^/:]*)(:.*)?$', 1), l.line, l.function
+        FROM raw.ops o JOIN source_lines l ON l.op_id = o.id WHERE l.file LIKE '%program.py'"""
+    found = {name: (text[line - 1].strip(), function) for name, line, function in rows(opened(tmp_path), query)}
+    convolution = ('return tf.nn.conv2d(x, filters, 1, "SAME")', "convolved")
+    assert found["Conv2D"] == found["Conv2DBackpropFilter"] == convolution
+    assert found["Tanh"] == found["TanhGrad"] == ("y = tf.nn.tanh(y)", "step")
+    assert found["MatMul"][0] == "y = tf.matmul(tf.reduce_mean(y, [1, 2]), weight)"
+    assert found["AssignSubVariableOp"][0] == "variable.assign_sub(0.01 * gradient)"
+
+
 def test_output_of_c_code_and_children_stay_as_they_are_under_tensorflow(tmp_path):
     need("tensorflow")
     body = """

@@ -69,11 +69,21 @@ def test_shapes_come_from_the_graph(tmp_path: Path) -> None:
     assert found == [([8, 3, 3, 3], 2 * 8 * 3 * 3 * 3 * 32 * 10 * 10)]
 
 
+def test_lines_come_from_the_graph(tmp_path: Path) -> None:
+    stacks = ["/app/net.py(8): call;/app/train.py(17): step", "/usr/lib/python3.11/site-packages/x/y.py(2): z"]
+    lines = {"stacks": stacks, "nodes": {"net_1/conv2d_1/Relu": 0, "adam_1/x": 1, "net_1/conv2d_1/Conv2D": 2}}
+    connection = opened(tmp_path, {"lines": lines})
+    query = "SELECT o.name, l.file, l.line, l.function FROM source_lines l JOIN raw.ops o ON o.id = l.op_id"
+    assert connection.execute(query).fetchall() == [(CONV, "/app/net.py", 8, "call")] * 3
+
+
 @pytest.mark.parametrize(
     "about",
     first(
         1,
         [
+            {"lines": {"stacks": ["a.py(1): f", 3], "nodes": {CONV: 7, "net_1/conv2d_1/Relu": -1, "x": True}}},
+            {"lines": {"stacks": {"a": "b"}, "nodes": ["x"]}},
             {"steps": 3, "layers": 4, "convolutions": []},
             {"steps": {"between": [[1], "x", [None, 2], [True, 5], [5, 4], [0, 1 << 70]]}},
             {"layers": {"net_1": 3}, "convolutions": {CONV: "x", "net_1/conv2d_1/Relu": {"shapes": "x", "inputs": 7}}},

@@ -1,4 +1,4 @@
-"""Facts that the collector of a run knew and its trace lacks: what ran between steps, the model's layers, shapes.
+"""Facts that a run's collector knew and its trace lacks: what ran between steps, layers of the model, shapes, lines.
 
 Invariant: it comes from `capture.json`, which anyone may have written: what has another form than the collector's is
 left out.
@@ -34,9 +34,18 @@ def add(sink: Sink, about: dict[str, Any]) -> None:
         for node, told in _dict(about.get("convolutions")).items()
         if isinstance(told, dict)
     ]
-    if layers or shapes:
+    lines = _dict(about.get("lines"))
+    stacks = [text for text in _list(lines.get("stacks")) if isinstance(text, str)]
+    places = [(node, at) for node, at in _dict(lines.get("nodes")).items() if type(at) is int and 0 <= at < len(stacks)]
+    if layers or shapes or places:
         _keep(sink, "collected_layer", dict.fromkeys(("scope", "layer"), "VARCHAR"), layers)
         _keep(sink, "collected_convolution", dict.fromkeys(("node", *FACTS), "VARCHAR"), shapes)
+        _keep(
+            sink,
+            "collected_line",
+            dict.fromkeys(("node", "stack"), "VARCHAR"),
+            [(node, stacks[at]) for node, at in places],
+        )
         sink.replace("ops", _sql("ops"))
     noted = _dict(about.get("memory"))
     tensors = {(*row, when) for when in ("start", "end") for row in _list(noted.get(when))[:MOST_HELD] if _is_held(row)}

@@ -1,15 +1,26 @@
-"""Facts of convolutions from the graph of a compiled TensorFlow 2 function: shapes, strides, padding.
+"""Facts from the graph of a compiled TensorFlow 2 function: shapes, strides, padding of convolutions; lines of nodes.
 
 Invariant: image, filter and output are those of the forward pass, channels first, whichever pass an operator computes;
 what is not known for certain is left out, but the batch: where the graph leaves it open, it is that of the model.
 """
 
 import contextlib
+import os
+import re
+import sys
+from pathlib import Path
 
 from traceview_inject.tensorflow1_shapes import FORWARD, PLACES, RESULT, padding_before
 
 FOLLOWERS = ("BiasAdd", "Relu", "Relu6", "Elu", "Tanh", "Sigmoid", "LeakyRelu", "FusedBatchNormV3")
 """Operators a convolution may be fused with: the fused operator has the name of the last of them."""
+
+GRADIENT = "gradient_tape/"
+"""Prefix of a gradient's name; the scope in which the forward node was made follows, then a name of its own."""
+OF_GRADIENT = re.compile(r"(?:Backprop(?:Input|Filter)|Grad)(?:V\d)?$")
+"""What the type of a gradient has that of its forward node does not: ReluGrad, Conv2DBackpropFilter."""
+FRAMEWORKS = ("tensorflow", "keras", "tf_keras")
+COLLECTORS = Path(__file__).absolute().parents[2]
 
 
 def convolutions(functions, batch):
@@ -24,6 +35,56 @@ def convolutions(functions, batch):
                 for name in names_of(node) if told else ():
                     differing.update({name} if found.setdefault(name, told) != told else ())
     return {name: told for name, told in found.items() if name not in differing}
+
+
+def lines(functions):
+    """Python frames that each node was made in, without TensorFlow's and Keras' own: {"stacks": texts, "nodes": places
+    of their texts by name}. A gradient has those of its forward node, where name and type say which; else those that
+    asked for it. Nodes of one name that differ are left out."""
+    own = [Path(module.__file__).parent for module in map(sys.modules.get, FRAMEWORKS) if module is not None]
+    skipped = tuple(f"{folder}{os.sep}" for folder in [*own, COLLECTORS])
+    stacks, nodes, differing = {}, {}, set()
+    for graph in graphs_of(functions):
+        made = {node.name: (node.type, written(node.traceback, skipped)) for node in graph.get_operations()}
+        inside = scopes(made)
+        for name, (kind, stack) in made.items():
+            if name.startswith(GRADIENT):
+                stack = forward_stack(name[len(GRADIENT) :].rpartition("/")[0], kind, made, inside) or stack
+            place = stacks.setdefault(stack, len(stacks))
+            differing.update({name} if nodes.setdefault(name, place) != place else ())
+    named = {name: place for name, place in nodes.items() if name not in differing}
+    return {"stacks": list(stacks), "nodes": named}
+
+
+def scopes(made):
+    """Forward nodes as (type, stack) by the scopes around them; "" has those that are in none."""
+    inside = {}
+    for name, about in made.items():
+        if not name.startswith(GRADIENT):
+            parts = name.split("/")
+            for depth in range(1, len(parts)) or [0]:
+                inside.setdefault("/".join(parts[:depth]), set()).add(about)
+    return inside
+
+
+def forward_stack(scope, kind, made, inside):
+    """The stack of the forward node of a gradient of this type that was made in this scope; None if it is not known."""
+    while scope and scope not in made and scope not in inside:
+        scope = scope.rpartition("/")[0]
+    if scope in made:
+        return made[scope][1]
+    about = inside.get(scope, ())
+    forward = {stack for each, stack in about if each == OF_GRADIENT.sub("", kind)} if OF_GRADIENT.search(kind) else ()
+    if not forward and scope:
+        forward = {stack for _, stack in about}
+    return next(iter(forward)) if len(forward) == 1 else None
+
+
+def written(traceback, skipped):
+    """The frames of a node, innermost first, as `file(line): function` joined by semicolons."""
+    frames = [(frame.filename, frame.lineno, frame.name) for frame in traceback]
+    frames = [f"{file}({line}): {name}" for file, line, name in reversed(frames) if not file.startswith(skipped)]
+    return ";".join(frame for frame in frames if ";" not in frame)
 
 
 def graphs_of(functions):
