@@ -14,7 +14,7 @@ from traceview.errors import TraceviewError
 SHARES = """
     SELECT sum(b.step_alone_ns), sum(b.step_alone_ns) FILTER (b.op_id IS NOT NULL),
         sum(b.step_alone_ns) FILTER (b.layer IS NOT NULL), sum(b.step_alone_ns) FILTER (l.op_id IS NOT NULL)
-    FROM busy b LEFT JOIN (SELECT DISTINCT op_id FROM source_lines) l ON l.op_id = b.op_id
+    FROM busy b LEFT JOIN (SELECT DISTINCT op_id FROM source_lines WHERE line IS NOT NULL) l ON l.op_id = b.op_id
     WHERE b.is_counted OR b.is_carried
 """
 

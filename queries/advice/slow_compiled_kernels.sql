@@ -20,8 +20,9 @@
 WITH kinds AS (
     SELECT rank, op_name, coalesce(alike(module), '(no module)') AS place, bytes,
         max(memory_bytes_per_s) AS bytes_per_s, sum(1 / per) AS calls, sum(own_ns) AS own_ns, sum(floor_ns) AS least_ns,
-        any_value(step_ns) AS step_ns
-    FROM op_floors WHERE family = 'compiled' AND floor_ns > 0 AND regexp_matches(op_name, '^triton_(poi|red|per|for)_')
+        any_value(step_ns) AS step_ns, any_value(o.code_config) AS config
+    FROM op_floors f LEFT JOIN (SELECT id, code_config FROM raw.ops) o ON o.id = f.op_id
+    WHERE family = 'compiled' AND floor_ns > 0 AND regexp_matches(op_name, '^triton_(poi|red|per|for)_')
         AND rank IN (SELECT rank FROM raw.kernels) GROUP BY ALL
     HAVING sum(own_ns) > $compiled_times * sum(floor_ns) AND sum(own_ns) > 1000 * $compiled_us * sum(1 / per)
 )
@@ -30,9 +31,10 @@ SELECT rank,
         sum(least_ns) / 1e6) AS problem,
     'Mostly ' || arg_max(op_name, own_ns - least_ns) AS place, sum(own_ns - least_ns) AS saving_ns,
     'medium: sizes and bandwidth are known; that each argument is read once and whole is assumed' AS confidence,
-    list(format('{}{}: {:.1f} calls of {:.3f} ms, {:.2f} MB, {:.0f} of {:.0f} GB/s', op_name,
+    list(format('{}{}: {:.1f} calls of {:.3f} ms, {:.2f} MB, {:.0f} of {:.0f} GB/s{}', op_name,
         if(place = '(no module)', '', ' in ' || place), calls, own_ns / calls / 1e6, bytes / 1e6,
-        bytes * calls / own_ns, bytes_per_s / 1e9) ORDER BY own_ns - least_ns DESC, op_name, place)[:10] AS evidence
+        bytes * calls / own_ns, bytes_per_s / 1e9, coalesce(' (' || config || ')', ''))
+        ORDER BY own_ns - least_ns DESC, op_name, place)[:10] AS evidence
 FROM kinds GROUP BY rank
 HAVING 100.0 * sum(own_ns - least_ns) > $compiled_step_pct * any_value(step_ns)
 ORDER BY rank

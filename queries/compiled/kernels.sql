@@ -3,7 +3,7 @@
 -- among them; its module is the innermost around the compiled code, of which it may compute parts of several inside."""
 -- cannot = """This trace has no kernel that Inductor made: of C++ on a CPU only recordings of `traceview collect` do,
 -- or those with TORCHINDUCTOR_CPP_ENABLE_KERNEL_PROFILE=1."""
--- leave_out = ["kernel", "line", "kind", "bytes"]
+-- leave_out = ["kernel", "code_file", "line", "code_config", "kind", "bytes"]
 -- rest = ["calls", "busy_ns", "share_pct"]
 -- [columns]
 -- kernel = "as recorded"
@@ -12,6 +12,8 @@
 -- module = "module around it"
 -- line = "file and line of the last of the operators, where lines were recorded"
 -- pass = "forward or backward"
+-- code_config = "configuration that it was compiled with, where recorded: sizes of blocks, warps, stages"
+-- code_file = "file of its code, as recorded"
 -- calls = "{per step|in the recording} and rank"
 -- busy_ns = "device time {per step and rank|in the recording, per rank}, overlaps counted once"
 -- share_pct = "of all device time"
@@ -22,6 +24,7 @@
 -- calls = "calls/step"
 SELECT kernel, array_to_string(operators, ' ') || if(is_whole, '', ' ...') AS operators, kind, module,
     if(file IS NULL, NULL, format('{}({})', file, line)) AS line, if(is_backward, 'backward', 'forward') AS pass,
+    code_config, code_file,
     count(*) / any_value(per_rank) AS calls, CAST(sum(step_alone_ns) / any_value(per_rank) AS BIGINT) AS busy_ns,
     100.0 * sum(step_alone_ns) / nullif((SELECT sum(step_alone_ns) FROM busy WHERE is_counted OR is_carried), 0)
         AS share_pct,

@@ -1,13 +1,14 @@
 -- title = "Time by line"
 -- doc = """Most device time first. Frames of frameworks and installed packages are skipped; the backward pass counts at
 -- the line of the forward operator. A line is where a function begins, unless `collect --stacks` noted each line or
--- XLA's compiled program names it."""
+-- XLA's compiled program names it. Of a kernel that a compiler wrote, the file of its code stands for lines that were
+-- not recorded."""
 -- cannot = """No Python frames with work of a device were recorded (`traceview collect --stacks`, or
 -- torch.profiler.profile(with_stack=True))."""
 -- leave_out = ["forward_ns", "backward_ns", "calls"]
 -- rest = ["device_ns", "forward_ns", "backward_ns", "share_pct", "host_ns", "idle_ns"]
 -- [columns]
--- line = "file, line and function; (no line) for what no frame of the user's own code is known of"
+-- line = "file, line and function; file and kernel of generated code; (no line) for what neither is known of"
 -- device_ns = "device time {per step|in the recording}, overlaps counted once"
 -- forward_ns = "of it of forward operators and all else"
 -- backward_ns = "of it of backward operators"
@@ -22,8 +23,9 @@
 WITH line AS (
     SELECT id, rank, format('{}({}): {}', file, line, function) AS line FROM user_frames
 ), spent AS (
-    SELECT if(coalesce(o.file, c.file) IS NULL, '(no line)', rtrim(format('{}({}): {}', coalesce(o.file, c.file),
-            coalesce(o.line, c.line), coalesce(o.function, c.function)), ': ')) AS line,
+    SELECT if(coalesce(o.file, c.file) IS NULL, '(no line)', rtrim(coalesce(o.file, c.file)
+            || coalesce('(' || coalesce(o.line, c.line) || ')', '') || ': '
+            || coalesce(o.function, c.function, ''), ': ')) AS line,
         count(*) / any_value(b.per_rank) AS calls,
         sum(b.step_alone_ns / b.per_rank) AS device_ns,
         coalesce(sum(b.step_alone_ns / b.per_rank) FILTER (b.op_is_backward), 0) AS backward_ns

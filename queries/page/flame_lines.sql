@@ -12,7 +12,8 @@
 -- stack = "file, function, line, the operator, and last the kernel, copy or primitive"
 -- category = "what it is that ran"
 -- busy_ns = "device time per step"
-SELECT list_concat(if(l.file IS NULL, ['(no line)'], [l.file, coalesce(l.function, '?'), format('line {}', l.line)]),
+SELECT list_concat(if(l.file IS NULL, ['(no line)'],
+            [l.file, coalesce(l.function, '?'), coalesce(format('line {}', l.line), 'generated code')]),
         if(a.op_name IS NULL OR a.kind = 'op', [], [a.op_name]), [a.name]) AS stack,
     arg_max(a.category, a.dur_ns) AS category, sum(a.dur_ns / (greatest(c.n_steps, 1) * c.n_ranks)) AS busy_ns
 FROM activities a

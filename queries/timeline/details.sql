@@ -26,13 +26,15 @@ WITH cost AS (
             THEN concat_ws(chr(10), 'shapes ' || CAST(o.shapes AS VARCHAR), 'types ' || CAST(o.types AS VARCHAR)) END,
         'module ' || CAST(o.module_hierarchy AS VARCHAR),
         format('line {}({})', l.file, l.line) || coalesce(': ' || l.function, ''),
+        'generated code ' || o.code_file || coalesce(' (' || o.code_config || ')', ''),
         'cost ' || nullif(concat_ws(', ', if(c.flop > 0, format('{:.3g} GFLOP', c.flop / 1e9), NULL),
             if(c.n_bytes > 0, format('{:.3g} MB', c.n_bytes / 1e6), NULL),
             if(c.floor_ns > 0 AND c.busy_ns >= c.floor_ns,
                 format('{:.0f} % of what the roofline allows', 100.0 * c.floor_ns / c.busy_ns), NULL)), ''))
     FROM export_slice s JOIN raw.ops o ON s.kind = 'op' AND o.id = s.id
     LEFT JOIN cost c ON c.op_id = o.id LEFT JOIN source_lines l ON l.op_id = o.id
-    WHERE o.shapes IS NOT NULL OR o.module_hierarchy IS NOT NULL OR c.op_id IS NOT NULL OR l.line IS NOT NULL
+    WHERE o.shapes IS NOT NULL OR o.module_hierarchy IS NOT NULL OR c.op_id IS NOT NULL OR l.file IS NOT NULL
+        OR o.code_file IS NOT NULL
 )
 SELECT number, left(text, 400) AS text, CAST(dense_rank() OVER (ORDER BY left(text, 400)) AS INTEGER) AS iid
 FROM fact WHERE text <> ''

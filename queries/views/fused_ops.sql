@@ -11,6 +11,8 @@
 -- is_whole = "whether the name holds all of them: it has room for ten"
 -- module = "innermost module around it"
 -- file = "of the user's own code, where lines were recorded"
+-- code_file = "file of its code, as recorded"
+-- code_config = "sizes of blocks, warps and stages that it was compiled with"
 -- is_backward = "whether its operator ran for the backward pass"
 -- bytes = "each argument once, where shapes are recorded"
 -- busy_ns = "time on the device, of this call"
@@ -47,17 +49,20 @@ WITH RECURSIVE named AS (
 ), whole AS (
     SELECT r.name, r.operators, p.kind FROM read r JOIN split p ON p.name = r.name AND r.until = len(p.words) + 1
 ), placed AS (
-    SELECT op_id, any_value(file) AS file, any_value(line) AS line FROM source_lines WHERE op_id IS NOT NULL
+    SELECT op_id, any_value(file) AS file, any_value(line) AS line FROM source_lines
+    WHERE line IS NOT NULL AND op_id IS NOT NULL
     GROUP BY op_id
 ), cost AS (
     SELECT op_id, max(bytes) AS bytes FROM op_costs WHERE family = 'compiled' GROUP BY op_id
 )
 SELECT b.rank, b.id, b.op_id, b.name AS kernel, w.kind, w.operators, len(w.operators) < 10 AS is_whole,
     any_value(b.layer) AS module, any_value(l.file) AS file, any_value(l.line) AS line,
+    any_value(o.code_file) AS code_file, any_value(o.code_config) AS code_config,
     coalesce(bool_or(b.op_is_backward), false) AS is_backward, any_value(b.step) AS step, any_value(c.bytes) AS bytes,
     CAST(sum(b.dur_ns) AS BIGINT) AS busy_ns, CAST(sum(b.step_alone_ns) AS BIGINT) AS step_alone_ns,
     bool_or(b.is_counted) AS is_counted, any_value(b.per_rank) AS per_rank
 FROM busy b JOIN whole w ON w.name = b.name
 LEFT JOIN placed l ON l.op_id = b.op_id
+LEFT JOIN raw.ops o ON o.id = b.op_id
 LEFT JOIN cost c ON c.op_id = b.op_id
 GROUP BY b.rank, b.id, b.op_id, b.name, w.kind, w.operators

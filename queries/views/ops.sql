@@ -14,7 +14,7 @@ SELECT
     o.is_backward, o.forward_id, o.layer, o.phase, o.step,
     o.shapes, o.strides, o.types, o.inputs, o.external_id, o.sequence, o.forward_thread, o.call_stack, o.frame_id,
     o.module_hierarchy,
-    o.output_shapes, o.hlo_op, o.hlo_module, o.hlo_kind, o.backend
+    o.output_shapes, o.hlo_op, o.hlo_module, o.hlo_kind, o.backend, o.code_file, o.code_config
 FROM raw.ops o
 LEFT JOIN names.op n ON n.path IS NOT DISTINCT FROM o.path AND n.phase IS NOT DISTINCT FROM o.phase
     AND n.hlo_kind IS NOT DISTINCT FROM o.hlo_kind

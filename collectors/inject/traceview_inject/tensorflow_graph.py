@@ -18,7 +18,7 @@ FOLLOWERS = ("BiasAdd", "Relu", "Relu6", "Elu", "Tanh", "Sigmoid", "LeakyRelu", 
 GRADIENT = "gradient_tape/"
 """Prefix of a gradient's name; the scope in which the forward node was made follows, then a name of its own."""
 OF_GRADIENT = re.compile(r"(?:Backprop(?:Input|Filter)|Grad)(?:V\d)?$")
-"""What the type of a gradient has that of its forward node does not: ReluGrad, Conv2DBackpropFilter."""
+"""End of the type of a gradient, before it stands that of the forward node: ReluGrad, Conv2DBackpropFilter."""
 FRAMEWORKS = ("tensorflow", "keras", "tf_keras")
 COLLECTORS = Path(__file__).absolute().parents[2]
 

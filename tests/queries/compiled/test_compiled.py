@@ -141,3 +141,21 @@ def test_kernels_of_triton_have_the_bytes_of_their_arguments(captures, shared: P
     # 8 x 4096 x 8192 and twice that, and one element fewer than the count that its launcher was given.
     assert found[0] == ("_unsafe_view mul silu", 1.0, 527_382, 2.0 * (2 * 8 * 4096 * 8192))
     assert sum(each[2] for each in found) == 527_382 + 140_848 + 90_653 + 77_074
+
+
+def test_kernels_of_triton_have_their_code_and_its_configuration(captures, shared: Path) -> None:
+    connection = captures.open(shared / "traces/operators/triton-compile.json.gz")
+    found = pick(section(connection, "compiled/kernels"), "code_config", "code_file")
+    code = "/tmp/torchinductor_root/"
+    assert found == [
+        ("XBLOCK=1024, num_warps=4, num_stages=1", f"{code}ih/cih3dx7ka4rys62ta2bnambn4fq7teloaokd5povyhnyz3w6xpgk.py"),
+        ("XBLOCK=512, num_warps=4, num_stages=1", f"{code}hu/chuh2mhvtkbpydj3qsh6vwk3xut3wfyfwp2d47p2d7gahjuv5j34.py"),
+        (
+            "XBLOCK=2, R0_BLOCK=2048, num_warps=8, num_stages=1",
+            f"{code}sn/csnycnrbzs72outt2tsdz3c5t3xx5ef3nudyysa67cyguktywij5.py",
+        ),
+        (
+            "XBLOCK=2, R0_BLOCK=2048, num_warps=8, num_stages=1",
+            f"{code}mw/cmwjlpfu2kb4ehcuvblmjopjzi4rp4n2rtyqnvbbrb4xvqkksyqd.py",
+        ),
+    ]

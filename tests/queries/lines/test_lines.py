@@ -46,6 +46,14 @@ def test_what_a_compiler_made_has_the_line_of_the_program_that_is_innermost_in_i
     ]
 
 
+def test_generated_code_is_named_by_its_file_and_kernel(tmp_path: Path) -> None:
+    given = Given()
+    given.add("ops", name="cpp_fused_add_0", pid=1, tid=1, start_ns=0, dur_ns=10_000, code_file="/tmp/ab/cab.py")
+    assert pick(section(given.open(tmp_path), "lines/lines"), "line", "device_ns") == [
+        ("/tmp/ab/cab.py: cpp_fused_add_0", 10_000)
+    ]
+
+
 def test_lines_of_a_program_that_xla_compiled(captures, shared: Path) -> None:
     found = section(captures.open(shared / "traces/xplane/mi300-jax-conv.xplane.pb.gz"), "lines/lines")
     assert found[0]["line"] == "/workspace/traces/generate_conv_trace.py(23): forward_3d_conv"

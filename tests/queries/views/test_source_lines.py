@@ -61,6 +61,18 @@ def test_a_backward_operator_has_the_line_of_its_forward_one(tmp_path: Path) -> 
     ]
 
 
+def test_generated_code_has_its_file_where_no_frame_is_known(tmp_path: Path) -> None:
+    given = Given()
+    frame(given, "net.py(12): forward", 0, 20)
+    op(given, "triton_poi_fused_add_0", 5, code_file="/tmp/torchinductor_me/ab/cab.py")
+    op(given, "triton_poi_fused_mul_1", 50, code_file="/tmp/torchinductor_me/cd/cde.py")
+    op(given, "aten::mm", 60)
+    assert rows(given.open(tmp_path), LINES) == [
+        ("triton_poi_fused_add_0", "net.py", 12, "forward", False),
+        ("triton_poi_fused_mul_1", "/tmp/torchinductor_me/cd/cde.py", None, "triton_poi_fused_mul_1", False),
+    ]
+
+
 def test_a_launch_outside_of_all_operators_has_a_line_too(tmp_path: Path) -> None:
     given = Given()
     frame(given, "serve.py(7): replay", 0, 20)
