@@ -29,7 +29,11 @@ WITH most AS (
     FROM run r
 ), timed AS (
     SELECT p.*, e.low, e.high, e.confidence_pct, e.noise_from, e.recordings,
-        coalesce(e.ratio, p.step_ns / nullif(p.base_ns, 0)) AS ratio
+        coalesce(e.ratio, p.step_ns / nullif(p.base_ns, 0)) AS ratio, low > 1.0 / 3 AND high < 3 AS is_near,
+        if(is_near, format('{:+.1f} % to {:+.1f} %', 100 * (low - 1), 100 * (high - 1)),
+            format('{:.3g} to {:.3g} times', low, high)) AS limits,
+        -- Of how many times as fast a run is; near 1 its time is told in percent.
+        if(ratio < 1 AND NOT is_near, format('{:.3g} to {:.3g} times', 1 / high, 1 / low), limits) AS speed_limits
     FROM pair p LEFT JOIN estimate e ON e.run = p.run
 ), said AS (
     SELECT p.*, t.is_told, m.parts, s.texts, s.more,
@@ -43,13 +47,10 @@ WITH most AS (
             format('{:.3g} times', greatest(ratio, 1 / ratio))), if(ratio < 1, 'faster', 'slower')) AS speed,
         format('{:.2f} ms against {:.2f} ms', p.step_ns / 1e6, p.base_ns / 1e6) AS times,
         (SELECT string_agg(text, '; ' ORDER BY run) FROM machine WHERE machine.run IN (0, p.run) AND is_busy) AS busy,
-        if(low IS NULL, '', format(' ({:.0f} % interval {}; {}{})', confidence_pct,
-            if(high < 3 AND low > 1.0 / 3, format('{:+.1f} % to {:+.1f} %', 100 * (low - 1), 100 * (high - 1)),
-                format('{:.3g} to {:.3g} times', low, high)), noise_from,
-            if(p.recordings = 2 AND least(r.steps, b.steps) < 5, ', few steps', ''))) AS interval,
-        -- Of a speed, not of a time.
-        if(ratio < 1 AND low <= 1.0 / 3, replace(interval, format('{:.3g} to {:.3g} times', low, high),
-            format('{:.3g} to {:.3g} times', 1 / high, 1 / low)), interval) AS speeds
+        if(low IS NULL, NULL, noise_from || if(p.recordings = 2 AND least(r.steps, b.steps) < 5, ', few steps', ''))
+            AS noise,
+        coalesce(format(' ({:.0f} % interval {}; {})', confidence_pct, limits, noise), '') AS interval,
+        coalesce(format(' ({:.0f} % interval {}; {})', confidence_pct, speed_limits, noise), '') AS speeds
     FROM timed p JOIN run r ON r.run = p.run JOIN run b ON b.run = 0 JOIN told t ON t.run = p.run
     LEFT JOIN most m ON m.run = p.run LEFT JOIN setup s ON s.run = p.run
 ), both_timed AS (
