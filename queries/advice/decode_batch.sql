@@ -3,7 +3,8 @@
 -- weights for few tokens: below as many as the device computes FLOP while it reads a byte (its peak over its
 -- bandwidth), of weights of two bytes, the products are bound by the memory and take no longer for more tokens. The
 -- bound is the part of the products' time that as many tokens as that would share, for the same tokens in fewer
--- iterations; attention and all else is taken to grow with the requests. Quantised weights are left out."""
+-- iterations; attention and all else is taken to grow with the requests, and so are products of experts, of which more
+-- tokens read more. Quantised weights are left out."""
 -- why = """Each iteration reads every weight once, however many requests it serves; attention reads the cache of each
 -- request by itself."""
 -- cost = "Memory for the keys and values of more requests; each of them gets its tokens a little later."
@@ -23,7 +24,8 @@ WITH able AS (
     FROM device_peaks WHERE is_used GROUP BY rank
 ), work AS (
     SELECT c.rank, i.iteration, any_value(i.generation_tokens) AS tokens, sum(c.mean_ns / c.per) AS busy_ns,
-        sum(c.mean_ns / c.per) FILTER (c.category = 'gemm') AS product_ns, any_value(c.per) AS per,
+        sum(c.mean_ns / c.per) FILTER (c.category = 'gemm'
+            AND NOT regexp_matches(c.name, '(?i)moe|grouped|expert|_ogs')) AS product_ns, any_value(c.per) AS per,
         -- Names of Tensile's kernels say the types behind the order of their indices, and much else of one letter.
         bool_or(c.category = 'gemm' AND regexp_matches(c.name, if(c.name LIKE 'Cijk%', '^Cijk_\w+_\w+_(F8|B8|I8)',
             '(?i)a8w[48]|w[48]a(8|16)|fp[48]|f8|e4m3|e5m2|int[48]|i8816|awq|gptq|marlin|blockscale'))) AS is_quantised

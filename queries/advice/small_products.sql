@@ -19,12 +19,19 @@
 -- small_us = { type = "DOUBLE", default = 20, doc = "found below this mean time of one of them, in microseconds" }
 -- small_part = { type = "DOUBLE", default = 0.5, doc = "found below this part of their time that the device allows" }
 -- products_step_pct = { type = "DOUBLE", default = 2, doc = "found above this share of the step, in percent" }
-WITH product AS (
+WITH recurrent AS (
+    -- Each of their products needs the result of the one before.
+    SELECT rank, pid, tid, start_ns, start_ns + dur_ns AS end_ns FROM raw.ops
+    WHERE regexp_matches(name, '^aten::(lstm|gru|rnn_tanh|rnn_relu)(_cell)?$')
+), product AS (
     SELECT f.rank, f.pid, f.tid, f.start_ns, f.module, f.direction, f.dtype, f.op_name, f.own_ns, f.floor_ns, f.per,
         f.step_ns, p.m, p.n, p.k, p.batch,
         concat_ws(' ', f.step, f.module, f.direction, f.op_name, f.dtype, p.batch, p.m, p.n, p.k) AS kind
     FROM op_floors f JOIN matmul_shapes p ON p.op_id = f.op_id
+    ASOF LEFT JOIN recurrent r ON r.rank = f.rank AND r.pid IS NOT DISTINCT FROM f.pid
+        AND r.tid IS NOT DISTINCT FROM f.tid AND f.start_ns >= r.start_ns
     WHERE f.family = 'gemm' AND f.op_id NOT IN (SELECT op_id FROM unfused_attention)
+        AND coalesce(f.start_ns >= r.end_ns, true)
 ), led AS (
     -- Of two kinds that take turns each comes again after the other.
     SELECT *, coalesce(kind IN (lag(kind) OVER line, lag(kind, 2) OVER line), false) AS is_again

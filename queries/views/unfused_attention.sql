@@ -30,7 +30,8 @@ WITH sized AS MATERIALIZED (
     LEFT JOIN matmul_shapes p ON p.op_id = g.op_id
 ), product AS (
     SELECT *, CAST(list_product(sides) / (m * n) AS BIGINT) AS d FROM near
-    WHERE products = coalesce(batch, 1)
+    -- A product that adds a bias, or is called a layer, has weights: its softmax is a gate or a head of the model.
+    WHERE products = coalesce(batch, 1) AND (is_backward OR op_name NOT IN ('aten::linear', 'aten::addmm'))
         AND CASE WHEN is_backward THEN [m, n] IN (sides[1:2], sides[2:3], [sides[1], sides[3]], [sides[2], sides[1]],
                 [sides[3], sides[2]], [sides[3], sides[1]])
             WHEN place < middle THEN sides[1:2] IN ([m, n], [n, m])

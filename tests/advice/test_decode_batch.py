@@ -42,8 +42,14 @@ def test_what_more_tokens_would_share_is_the_bound(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "given",
-    [decode(202), decode(32, product_us=60), decode(32, kernel="marlin_gemm_w4a16"), decode(32, "Cijk_Alik_Bljk_F8BS")],
-    ids=["as many as the peaks allow", "mostly attention", "four bits", "eight bits"],
+    [
+        decode(202),
+        decode(32, product_us=60),
+        decode(32, kernel="marlin_gemm_w4a16"),
+        decode(32, "Cijk_Alik_Bljk_F8BS"),
+        decode(32, "fused_moe_kernel"),
+    ],
+    ids=["as many as the peaks allow", "mostly attention", "four bits", "eight bits", "experts"],
 )
 def test_others_are_not(given: Given, tmp_path: Path) -> None:
     assert answer(RULE, given, tmp_path).status == "not found"

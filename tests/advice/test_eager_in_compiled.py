@@ -42,8 +42,15 @@ def test_what_the_memory_allows_is_left_of_a_device(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "given",
-    [steps("aten::mm"), steps("cpp_fused_sort_1"), steps("aten::sort", us=15), steps("aten::sort", "graph beside it")],
-    ids=["a product", "code that was made for it", "little of the step", "between two graphs"],
+    [
+        steps("aten::mm"),
+        steps("cpp_fused_sort_1"),
+        steps("aten::sort", us=15),
+        steps("aten::sort", "graph beside it"),
+        steps("my_library::norm"),
+        steps("aten::_foreach_copy_"),
+    ],
+    ids=["a product", "made for it", "little of the step", "between two graphs", "another library", "copies of inputs"],
 )
 def test_others_are_not(given: Given, tmp_path: Path) -> None:
     assert answer(RULE, given, tmp_path).status == "not found"

@@ -50,6 +50,15 @@ def test_others_are_not(given: Given, tmp_path: Path) -> None:
     assert answer(RULE, given, tmp_path).status == "not found"
 
 
+def test_products_in_fp8_already_are_not(tmp_path: Path) -> None:
+    given = training(device=H100)
+    for start in (0, 1000, 2000):
+        sizes = [(4096, 4096), (4096, 4096), (), ()]
+        given.op("aten::_scaled_mm", start + 10, start + 20, sizes, [""] * 4, "c10::Float8_e4m3fn")
+        given.kernel("nvjet_qqtst_128x256", start + 30, start + 30 + 0.6 * LEAST_US, launched=start + 11)
+    assert answer(RULE, given, tmp_path).status == "not found"
+
+
 def test_without_sizes_it_cannot_tell(tmp_path: Path) -> None:
     assert answer(RULE, training(device=H100), tmp_path).status == "cannot tell"
 

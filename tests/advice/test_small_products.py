@@ -51,3 +51,12 @@ def test_long_ones_and_those_with_others_between_are_not(tmp_path: Path) -> None
             given.op("aten::mm", at, at + 5, [(side, side), (side, side)], ["", ""])
             given.kernel("ampere_sgemm_32x32_nn", at + 6, at + 11, launched=at + 1)
     assert answer(RULE, given, tmp_path / "others").status == "not found"
+
+
+def test_a_recurrent_network_needs_the_result_before(tmp_path: Path) -> None:
+    """Cells of an LSTM in a loop: products of one size in turns, of which none can be batched with the next."""
+    given = steps(20)
+    for start in (0, 1000, 2000):
+        for number in range(20):
+            given.op("aten::lstm_cell", start + 9 + 20 * number, start + 27 + 20 * number)
+    assert answer(RULE, given, tmp_path).status == "not found"

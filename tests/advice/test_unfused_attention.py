@@ -99,6 +99,18 @@ def test_other_softmaxes_and_fused_attention_are_not(tmp_path: Path) -> None:
     assert answer(RULE, given, tmp_path).status == "not found"
 
 
+@pytest.mark.parametrize(("layer", "status"), [("aten::addmm", "not found"), ("aten::mm", "found")])
+def test_a_gate_between_layers_of_one_size_is_not(layer: str, status: str, tmp_path: Path) -> None:
+    """A layer of 1,024 units for 1,024 samples, a softmax of its result, and such a layer behind it: all sizes fit."""
+    given, square = training(), (QUERIES, QUERIES)
+    sizes = [(QUERIES,), square, square] if layer == "aten::addmm" else [square, square]
+    for start in (0, 1000, 2000):
+        run(given, start + 10, layer, sizes, 50, GEMM)
+        run(given, start + 70, "aten::_softmax", [square, (), ()], 100)
+        run(given, start + 180, layer, sizes, 50, GEMM)
+    assert answer(RULE, given, tmp_path).status == status
+
+
 def test_without_sizes_it_cannot_tell(tmp_path: Path) -> None:
     assert answer(RULE, training(), tmp_path).status == "cannot tell"
 
