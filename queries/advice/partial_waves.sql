@@ -3,8 +3,8 @@
 -- has cores (multiprocessors). The bound takes every wave to last as long as a full one: the time of such kernels,
 -- times the share of places for blocks that stay empty, and no more than their time beyond the least that the peaks of
 -- the device allow; less what overlaps work that started earlier on the device. Persistent kernels (one block takes
--- tile after tile) and those whose blocks start in clusters are left out, and grids below one wave: `small_grids` looks
--- at these."""
+-- tile after tile) and those whose blocks start in clusters are left out, products of attention that is not one kernel,
+-- and grids below one wave: `small_grids` looks at these."""
 -- why = """A tile of the result is a block. Once all full waves are done, the last tiles keep some cores busy, and the
 -- others wait for them."""
 -- cost = "Another batch size trains differently; tuning takes minutes before the first step."
@@ -26,6 +26,7 @@ WITH call AS (
     SELECT c.rank, c.name, coalesce(c.layer, c.op_name, '(no operator)') AS place, c.mean_ns / c.per AS own_ns,
         1 / c.per AS calls, c.step_ns, w.*, coalesce(f.floor, 0) AS floor
     FROM counted c JOIN waves w ON w.id = c.id LEFT JOIN call f ON f.id = c.id
+    WHERE c.id NOT IN (SELECT unnest(ids) FROM unfused_attention)
 ), kinds AS (
     SELECT rank, name, alike(place) AS place, blocks, resident, waves, n_cores, sum(calls) AS calls,
         sum(own_ns) AS own_ns, any_value(step_ns) AS step_ns,

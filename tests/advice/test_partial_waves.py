@@ -78,6 +78,24 @@ def test_what_other_streams_fill_is_not_lost(tmp_path: Path) -> None:
     assert answer(RULE, given, tmp_path).status == "not found"
 
 
+def test_products_of_attention_are_left_to_its_own_rule(tmp_path: Path) -> None:
+    """Whoever fuses it has none of these kernels."""
+    given, launch = training(length=4000, device=None), {"grid_x": 224, "grid_y": 1, "grid_z": 1}
+    given.device("NVIDIA A100-SXM4-40GB", **A100)
+    launch |= {"block_x": 256, "block_y": 1, "block_z": 1, "registers": 128, "shared_bytes": 0}
+    scores, parts = (8, 1024, 1024), ((8, 1024, 64), (8, 64, 1024))
+    for start in (0, 4000, 8000):
+        for at, name, shapes in (
+            (10, "aten::bmm", parts),
+            (700, "aten::_softmax", (scores, (), ())),
+            (900, "aten::bmm", (scores, (8, 1024, 64))),
+        ):
+            given.op(name, start + at, start + at + 5, shapes, [""] * len(shapes))
+            kernel = GEMM if name == "aten::bmm" else "softmax_warp_forward"
+            given.kernel(kernel, start + at + 6, start + at + 606, start + at + 1, **launch)
+    assert answer(RULE, given, tmp_path).status == "not found"
+
+
 @pytest.mark.parametrize("facts", [{"registers": None}, {"name": "sm90_xmma_gemm_f32f32_tn_n_tilesize64x64x64"}])
 def test_persistent_or_nothing_recorded_cannot_tell(facts: dict[str, Any], tmp_path: Path) -> None:
     assert answer(RULE, steps(224, **facts), tmp_path).status == "cannot tell"

@@ -3,4 +3,5 @@
 -- gone = ["time"]
 SELECT c.id, c.rank, c.start_ns AS at_ns, c.mean_ns AS counted_ns
 FROM counted c JOIN waves w ON w.id = c.id WHERE w.waves > 1 AND w.in_last < w.n_cores
+    AND c.id NOT IN (SELECT unnest(ids) FROM unfused_attention)
 ORDER BY id, at_ns
