@@ -62,7 +62,7 @@ SELECT rank,
     format('{} of the passes of layers take {:.3f} ms; as near to their roofline as the best, {:.3f} ms.', count(*),
         sum(own_ns) / 1e6, sum(usual_ns) / 1e6) AS problem,
     'Mostly in ' || nullif(arg_max(layer, lost_ns), '(no layer)') AS place, sum(lost_ns) AS saving_ns,
-    'low: sizes and peaks are known; whether the library has an algorithm that reaches as much here is not'
+    'medium: sizes and peaks are known; whether the library has an algorithm that reaches as much here is not'
         AS confidence,
     list(format('{} {} filter {}, {}{}: {:.1f} calls, {:.3f} ms; {} takes {:.3f} ms at the {:.0f} % of the roofline '
         || 'that {} reaches', layer, direction, array_to_string(filter_shape, ' x '), arithmetic,
