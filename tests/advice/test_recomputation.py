@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from advised import answer, training
+from asked import ask
 from given import Given
 from memories import allocated
 
@@ -82,3 +85,46 @@ def test_public_traces_with_and_without_checkpoints(shared: Path, captures) -> N
     assert found.status == "found" and found.saving_ns == pytest.approx(118_621, rel=1e-3)
     (found,) = advice.run(captures.open(shared / "traces/kineto/mi300-resnet18-train.json.gz"), advice.load([RULE]))
     assert found.status == "not found"
+
+
+PASSES = """
+import sys, torch
+from torch.profiler import ProfilerActivity, profile
+from torch.utils.checkpoint import checkpoint
+torch.set_num_threads(1)
+torch.manual_seed(0)
+weights = [torch.nn.Parameter(torch.randn(64, 64) / 8) for _ in range(3)]
+def layers(x):
+    for weight in weights:
+        x = torch.tanh(torch.mm(x, weight))
+    return x
+class Again(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return torch.mm(x, weights[0].detach())
+    @staticmethod
+    def backward(ctx, g):
+        return torch.mm(g, weights[0].detach())
+x = torch.randn(64, 64, requires_grad=True)
+with profile(activities=[ProfilerActivity.CPU], record_shapes=True) as profiler:
+    if sys.argv[1] == "penalty":
+        (g,) = torch.autograd.grad(layers(x).sum(), x, create_graph=True)
+        (g.norm(dim=1) - 1).pow(2).mean().backward()
+    elif sys.argv[1] == "custom":
+        Again.apply(layers(x)).sum().backward()
+    else:
+        checkpoint(layers, x, use_reentrant=False).sum().backward()
+profiler.export_chrome_trace(sys.argv[2])
+"""
+"""Gradients of gradients, with the sizes of the forward pass; a function whose gradient is the forward operator; and
+checkpoints."""
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("passes", "n"), [("penalty", 0), ("custom", 0), ("checkpoint", 3)])
+def test_only_checkpoints_run_the_forward_pass_again(passes: str, n: int, tmp_path: Path) -> None:
+    trace = tmp_path / "trace.json"
+    subprocess.run([sys.executable, "-c", PASSES, passes, trace], check=True, capture_output=True)
+    query = "SELECT count(*) FILTER (is_recompute) FROM op_costs WHERE op_name = 'aten::mm'"
+    assert ask(trace, query) == [(n,)]
