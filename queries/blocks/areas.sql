@@ -38,8 +38,8 @@ WITH top AS (
     SELECT kind, place, sum(bytes) OVER (PARTITION BY kind ORDER BY place) AS kind_bytes FROM event
 ), named AS (
     -- What stays is at the bottom.
-    SELECT p.*, k.kind, list_position(['parameter', 'buffer', 'optimizer_state', 'unknown', 'gradient', 'input',
-        'activation', 'temporary', 'workspace'], k.kind) AS level
+    SELECT p.*, k.kind, list_position(['parameter', 'buffer', 'optimizer_state', 'argument', 'unknown', 'gradient',
+        'input', 'output', 'activation', 'temporary', 'workspace'], k.kind) AS level
     FROM point p, (SELECT DISTINCT kind FROM event) k
 )
 SELECT t.rank, t.device, n.shown_ns AS at_ns, n.kind,

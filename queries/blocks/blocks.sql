@@ -18,7 +18,7 @@
 -- rank = "process of the job"
 -- device = "device number; empty for the host"
 -- kind = "kind of data"
--- owner = "what it is: name of a noted tensor, else its layer, else the operator that allocated it"
+-- owner = "what it is: name of a noted tensor, else its layer, else the operator or program that allocated it"
 -- line = "line of the user's own code that allocated it"
 -- from_ns = "when it is allocated, since the capture's origin; not before the step begins"
 -- until_ns = "when it is released; not after the step ends"
@@ -47,7 +47,7 @@ WITH top AS (
         ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)) AS unused_bytes
     FROM largest
 )
-SELECT rank, device, kind, coalesce(label, layer, op_name, '(unknown)') AS owner,
+SELECT rank, device, kind, coalesce(label, layer, op_name, program, '(unknown)') AS owner,
     file || ':' || CAST(line AS VARCHAR) AS line, from_ns, until_ns, address,
     CAST(address - min(address) OVER () - coalesce(sum(unused_bytes) OVER (ORDER BY address, id
         ROWS UNBOUNDED PRECEDING), 0) AS BIGINT) AS place_bytes, size_bytes

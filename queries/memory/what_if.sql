@@ -16,8 +16,11 @@
 -- assumes = "what the bound assumes"
 WITH kind AS (
     SELECT rank, device, any_value(peak_bytes) AS peak_bytes, any_value(peak_phase) AS peak_phase,
-        sum(size_bytes) FILTER (kind IN ('activation', 'input', 'temporary', 'workspace')) AS growing_bytes,
-        coalesce(sum(size_bytes) FILTER (kind = 'unknown' AND allocated_ns IS NOT NULL), 0) AS unknown_bytes,
+        sum(size_bytes) FILTER (kind IN ('activation', 'input', 'temporary', 'workspace') AND program IS NULL)
+            AS growing_bytes,
+        -- The temporary buffer of a program of XLA holds gradients too, its results new parameters.
+        coalesce(sum(size_bytes) FILTER ((kind = 'unknown' AND allocated_ns IS NOT NULL) OR program IS NOT NULL), 0)
+            AS unknown_bytes,
         sum(size_bytes) FILTER (kind = 'optimizer_state') AS state_bytes,
         sum(size_bytes) FILTER (kind = 'gradient' AND (step IS NULL OR step < peak_step)) AS gradient_bytes
     FROM alive_at_peak GROUP BY rank, device

@@ -61,7 +61,7 @@ def test_windows_of_a_message_are_the_whole_of_it(monkeypatch: pytest.MonkeyPatc
     most = 0
     for plane in xspace.planes(wire):
         for start, end in plane.lines:
-            whole = wire.fields(xspace._at(start), xspace._at(end))
+            whole = wire.message(start, end)
             parts = list(wire.windows(start, end))
             most = max(most, len(parts))
             for name in ("message", "number", "value", "end"):
@@ -177,3 +177,53 @@ def test_steps_of_two_kinds_are_told_apart_though_others_wait(tmp_path: Path, mo
     assert same(path, tmp_path, monkeypatch)
     kinds = "SELECT name, kind FROM ranges WHERE name LIKE '%1' ORDER BY ALL"
     assert connected(tmp_path / "50").execute(kinds).fetchall() == [("load 1", "user"), ("train 1", "step")]
+
+
+def buffer(number: int, size: int, **facts: int) -> bytes:
+    """A BufferAllocationProto inside its BufferAssignmentProto."""
+    own = {"is_argument": 5, "parameter": 6, "is_output": 7, "memory_space": 8, "is_constant": 12}
+    more = b"".join(field(own[name], value) for name, value in facts.items())
+    return field(3, field(1, number) + field(2, size) + more + field(9, field(1, 4) + field(3, size)))
+
+
+def assigned(*places: bytes) -> xspace.Batch:
+    """The buffers of programs, of each an assignment."""
+    data, programs = b"", []
+    for number, place in enumerate(places):
+        programs.append(xspace.Program("f", number or None, 0, 0, ((len(data), len(data) + len(place)),)))
+        data += place
+    return xspace.buffers(Wire(data), programs)
+
+
+def test_buffers_of_programs() -> None:
+    first = field(1, b"logical") + buffer(3, 64, is_argument=1, parameter=2) + buffer(4, 8, is_output=1, memory_space=5)
+    batch = assigned(first, b"", buffer(0, 16, is_constant=1))
+    assert batch.n_damaged == 0
+    columns = (
+        "program",
+        "buffer",
+        "size_bytes",
+        "is_argument",
+        "parameter",
+        "is_output",
+        "memory_space",
+        "is_constant",
+    )
+    assert [tuple(row[name] for name in columns) for row in batch.table.to_pylist()] == [
+        (None, 3, 64, 1, 2, 0, 0, 0),
+        (None, 4, 8, 0, 0, 1, 5, 0),
+        (2, 0, 16, 0, 0, 0, 0, 1),
+    ]
+    assert assigned().table.num_rows == assigned(b"").table.num_rows == 0
+
+
+def test_buffers_that_make_no_sense_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = buffer(1, 8) + buffer(2, -8) + buffer(3, 1 << 50) + buffer(4, (1 << 50) + 1)
+    batch = assigned(whole + buffer(5, 8)[:-1])
+    assert batch.table.column("buffer").to_pylist() == [1, 3]
+    # Two sizes, and the cut one, which ends its assignment.
+    assert batch.n_damaged == 3
+    monkeypatch.setattr(xspace, "MOST_BUFFERS", 2)
+    batch = assigned(whole, buffer(6, 8))
+    assert batch.table.column("buffer").to_pylist() == [1]
+    assert batch.n_damaged == 4, "the second is negative, and three are too many"

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import gzip
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pytest
 from asked import connected, rows
-from messages import field
+from messages import field, read_varint
 
 import traceview
 from traceview import store
@@ -106,8 +107,104 @@ def test_a_program_that_a_file_holds_twice_is_read_once(root: Path) -> None:
     counts = []
     for data in (once, once + once):
         wire = Wire(data)
-        counts.append(xplane._compiled(wire, xspace.planes(wire)).num_rows)
-    assert counts[0] == counts[1] > 100
+        programs = xplane._ran(wire, xspace.planes(wire))
+        counts.append((len(programs), xspace.buffers(wire, programs).table.num_rows))
+    assert counts[0] == counts[1] == (1, 86)
+
+
+def parts(data: bytes) -> list[tuple[int, int | bytes]]:
+    """The fields of a message, read one after the other: a number, and its value or bytes."""
+    found: list[tuple[int, int | bytes]] = []
+    at = 0
+    while at < len(data):
+        tag, at = read_varint(data, at)
+        value, after = read_varint(data, at)
+        skipped = {0: 0, 1: 8, 2: value, 5: 4}[tag & 7]
+        at = at + skipped if tag & 7 in (1, 5) else after + skipped
+        found.append((tag >> 3, data[after:at] if tag & 7 == 2 else value))
+    return found
+
+
+def inner(data: bytes, *path: int) -> list[Any]:
+    """Everything at the end of a path of field numbers."""
+    found: list[Any] = [data]
+    for number in path:
+        found = [value for part in found for key, value in parts(part) if key == number]
+    return found
+
+
+def test_memory_that_the_compiler_assigned_to_programs(root: Path, tmp_path: Path, sample) -> None:  # type: ignore[no-untyped-def]
+    """Sums of all fourteen programs of the sample, counted here without the reader; only one of them ran."""
+    data = gzip.decompress((root / "samples" / "xplane" / JAX).read_bytes())
+    counted: dict[str, list[int]] = {}
+    for plane in inner(data, 1):
+        if b"/host:metadata" not in inner(plane, 2):
+            continue
+        for meta in inner(plane, 4, 2):
+            (name,) = inner(meta, 2)
+            sums = [0] * 5
+            pieces = [dict(parts(piece)) for piece in inner(meta, 5, 6, 3, 3)]
+            for piece in pieces:
+                is_argument, is_output, is_own = bool(piece.get(5)), bool(piece.get(7)), bool(piece.get(3))
+                is_rest = not (is_argument or is_output)
+                kinds = (is_argument, is_output, is_rest and bool(piece.get(12)), is_rest and is_own)
+                for at, is_one in enumerate((*kinds, not any(kinds))):
+                    sums[at] += piece.get(2, 0) * is_one
+            counted[name.decode()] = [len(pieces), *sums]
+    assert len(counted) == 14
+    assert counted["jit_step(26)"] == [86, 188_120, 137_912, 24, 308, 2_202_728]
+    assert counted["jit__normal(20)"] == [8, 8, 50_176, 44, 0, 151_300]
+    wire = Wire(data)
+    (metadata,) = (plane for plane in xspace.planes(wire) if plane.name == "/host:metadata")
+    programs = xspace.programs(wire, metadata)
+    batch = xspace.buffers(wire, programs)
+    assert batch.n_damaged == 0
+    read: dict[str, list[int]] = {f"{one.module}({one.number})": [0] * 6 for one in programs}
+    for row in batch.table.to_pylist():
+        sums = read[f"{row['module']}({row['program']})"]
+        is_rest = not (row["is_argument"] or row["is_output"])
+        kinds = (row["is_argument"], row["is_output"], is_rest * row["is_constant"], is_rest * row["is_thread_local"])
+        for at, is_one in enumerate((1, *kinds, not any(kinds))):
+            sums[at] += (row["size_bytes"] if at else 1) * bool(is_one)
+    assert read == counted
+    found = rows(
+        sample(JAX),
+        """SELECT module, program, kind, count(*), CAST(sum(size_bytes) AS BIGINT) FROM program_buffers
+        GROUP BY ALL ORDER BY kind""",
+    )
+    assert found == [
+        ("jit_step", 26, "argument", 6, 188_120),
+        ("jit_step", 26, "constant", 6, 24),
+        ("jit_step", 26, "output", 5, 137_912),
+        ("jit_step", 26, "temporary", 1, 2_202_728),
+        ("jit_step", 26, "thread_local", 68, 308),
+    ]
+    names = "SELECT parameter, label, size_bytes FROM program_buffers WHERE parameter IS NOT NULL ORDER BY parameter"
+    assert rows(sample(JAX), names) == [
+        (0, "p[0]", 600), (1, "p[1]", 9600), (2, "p[2]", 122_880), (3, "p[3]", 4800), (4, "x", 50_176), (5, "y", 64),
+    ]  # fmt: skip
+
+
+@pytest.mark.shared
+def test_allocations_of_a_gpu_hold_what_the_compiler_assigned(captures, shared: Path) -> None:  # type: ignore[no-untyped-def]
+    """Eight devices run one program five times: its result, its temporary buffer, and a filter copied from the host."""
+    connection = captures.open(shared / "traces/xplane/mi300-jax-conv.xplane.pb.gz")
+    found = rows(
+        connection,
+        """SELECT kind, is_guessed, program, size_bytes, count(*), count(DISTINCT device) FROM allocations
+        WHERE how = 'recorded' GROUP BY ALL ORDER BY ALL""",
+    )
+    program = "jit_forward_3d_conv"
+    assert found == [
+        ("argument", True, program, 655_360, 35, 7),
+        ("output", False, program, 572_026_880, 40, 8),
+        ("output", True, program, 572_026_880, 8, 8),
+        ("temporary", False, program, 579_072_256, 40, 8),
+    ]
+    found = rows(connection, "SELECT kind, size_bytes FROM program_buffers ORDER BY buffer")
+    assert found == [
+        ("output", 572_026_880), ("argument", 6_389_760), ("argument", 655_360), ("temporary", 579_072_256),
+    ]  # fmt: skip
 
 
 def test_jax_on_a_cpu(sample) -> None:  # type: ignore[no-untyped-def]

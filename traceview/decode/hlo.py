@@ -22,7 +22,7 @@ from traceview.decode.hlo_program import Instruction, Program, cost
 from traceview.decode.protobuf import Fields, Ints, Wire
 from traceview.decode.text_bounds import MAX_TEXT_BYTES
 
-MODULE_NAME, MODULE_COMPUTATION, MODULE_STACKS = 1, 3, 17
+MODULE_NAME, MODULE_COMPUTATION, MODULE_ENTRY, MODULE_STACKS = 1, 3, 6, 17
 COMPUTATION_INSTRUCTION, COMPUTATION_ID, COMPUTATION_ROOT = 2, 5, 6
 NAME, OPCODE, SHAPE, METADATA, PARAMETER, WINDOW, DIMENSIONS, TARGET, DOT = 1, 2, 3, 7, 9, 15, 16, 28, 30
 ID, OPERANDS, CALLS, CONFIG, GROUPS, BATCH_GROUPS = 35, 36, 38, 43, 50, 58
@@ -30,36 +30,21 @@ OP_NAME, SOURCE_FILE, SOURCE_LINE, FRAME = 2, 3, 4, 15
 FILES, FUNCTIONS, LOCATIONS, FRAMES = 1, 2, 3, 4
 """Tables of a program's frames, counted from 1: a location is a file, a function and a line; a frame a location and the
 frame around it."""
-MOST_FRAMES = 64
+MOST_FRAMES = MOST_DIMENSIONS = 64
+Place = tuple[int, int]
 SHAPE_TYPE, SHAPE_SIZES, SHAPE_PARTS = 2, 3, 4
-MOST_DIMENSIONS = 64
 IMAGE, FILTER, OUTPUT = (7, 8, 11), (3, 4, 6), (9, 10, 12)
 """Fields with the numbers of an operand's dimensions: batch (a filter's inputs), channels (its outputs), spatial."""
 WINDOW_ENTRY, STRIDE, PADDING, DILATION, IMAGE_DILATION = 1, 2, 3, 5, 6
 _NAMES = "bool s8 s16 s32 s64 u8 u16 u32 u64 f16 f32 f64 tuple opaque c64 bf16 token c128 f8e5m2 f8e4m3fn s4 u4"
 TYPES = {at: name for at, name in enumerate(_NAMES.split(), 1) if name not in ("tuple", "opaque", "token")}
 TYPES |= {23: "f8e4m3b11fnuz", 24: "f8e5m2fnuz", 25: "f8e4m3fnuz", 28: "f8e4m3", 29: "f8e3m4", 33: "f8e8m0fnu"}
-TELLING = (
-    *("convolution", "dot", "custom-call", "select-and-scatter", "reduce-window", "scatter", "gather", "sort"),
-    *("rng-bit-generator", "reduce"),
-)
+_TELLING = "convolution dot custom-call select-and-scatter reduce-window scatter gather sort rng-bit-generator reduce"
 """Instructions that show the purpose of a fusion that holds one, the first one first."""
 MOVES = ("transpose", "copy", "reverse", "reshape", "bitcast", "tuple", "get-tuple-element")
 PREPARATIONS = frozenset((*MOVES, "iota", "broadcast", "broadcast scalar", "pad", "concatenate", "constant"))
-COLUMNS = (
-    "module",
-    "instruction",
-    "op_name",
-    "kind",
-    "works_for",
-    "shapes",
-    "inputs",
-    "types",
-    "output_shapes",
-    "call_stack",
-    "cost",
-)
-SCHEMA = pa.schema([("program", pa.int64()), *((name, pa.string()) for name in COLUMNS)])
+_COLUMNS = "module instruction op_name kind works_for shapes inputs types output_shapes call_stack cost parameter"
+SCHEMA = pa.schema([("program", pa.int64()), *((name, pa.string()) for name in _COLUMNS.split())])
 NOTHING = pa.Table.from_batches([], SCHEMA)
 """For a trace without programs."""
 _CUDNN = re.compile(r"cudnn\$conv(?:BiasActivation)?(Forward|BackwardInput|BackwardFilter)")
@@ -73,11 +58,14 @@ def instructions(wire: Wire, places: Iterable[tuple[int | None, int, int]]) -> p
     """One row per instruction of the programs that lie in the file as (number of the program, begin, end)."""
     rows: list[dict[str, Any]] = []
     for number, start, end in places:
-        module = wire.fields(_at(start), _at(end))
+        module = wire.message(start, end)
         name = next((wire.text(a, b) for _, a, b in _spans(module, MODULE_NAME)), "")
         program = read(wire, module)
         understand_program(program)
-        rows += [{"program": number, "module": name, **_row(one, program)} for one in program.by_id.values()]
+        entry = program.computations.get(int(module.numbers(MODULE_ENTRY, 1)[0]), [])
+        arguments = {one.at: str(one.parameter) for one in entry if one.opcode == "parameter"}
+        known = {"program": number, "module": name}
+        rows += [{**known, "parameter": arguments.get(one.at), **_row(one, program)} for one in program.by_id.values()]
     return pa.Table.from_pylist(rows, SCHEMA)
 
 
@@ -115,7 +103,7 @@ def kind_of(one: Instruction, program: Program) -> str:
     if one.opcode != "fusion" or not inner:
         return _broadcast(one, program)
     opcodes = {part.opcode: part for part in reversed(inner)}
-    told = next((opcode for opcode in TELLING if opcode in opcodes), None)
+    told = next((opcode for opcode in _TELLING.split() if opcode in opcodes), None)
     if told == "convolution":
         one.convolution = opcodes[told].convolution
     kind = told or _moved(inner[-1], program)
@@ -253,11 +241,9 @@ def _read_convolutions(wire: Wire, found: Fields, program: Program) -> None:
                 one.convolution = Convolution(one.op_name, image, kernel, output, window, *shared, told=way)
 
 
-def _operand(
-    wire: Wire, place: tuple[int, int], numbers: tuple[int, int, int], sizes: tuple[int, ...]
-) -> Operand | None:
+def _operand(wire: Wire, place: Place, numbers: tuple[int, int, int], sizes: tuple[int, ...]) -> Operand | None:
     """The sizes of an operand by the meaning of its dimensions; None where they do not fit."""
-    found = wire.fields(_at(place[0]), _at(place[1]))
+    found = wire.message(*place)
     batch, channels = (int(found.numbers(number, 1)[0]) for number in numbers[:2])
     spatial = _numbers(wire, found, numbers[2]).get(0, [])
     if sorted([batch, channels, *spatial]) != list(range(len(sizes))):
@@ -265,21 +251,15 @@ def _operand(
     return Operand(sizes[batch], sizes[channels], tuple(sizes[at] for at in spatial))
 
 
-def _window(wire: Wire, place: tuple[int, int], rank: int) -> Window:
+def _window(wire: Wire, place: Place, rank: int) -> Window:
     """Strides, padding and dilations; what is not written is 1, padding 0."""
-    _, starts, ends = wire.fields(_at(place[0]), _at(place[1])).spans(WINDOW_ENTRY)
+    _, starts, ends = wire.message(*place).spans(WINDOW_ENTRY)
     entries = wire.fields(starts, ends)
     count = len(starts)
     columns = [entries.numbers(number, count).tolist() for number in (STRIDE, PADDING, DILATION, IMAGE_DILATION)]
-    if count != rank:
-        columns = [[0] * rank] * 4
-    stride, padding, dilation, image = columns
+    stride, padding, dilation, image = columns if count == rank else [[0] * rank] * 4
     ones = [tuple(max(value, 1) for value in column) for column in (stride, dilation, image)]
     return Window(ones[0], tuple(padding), ones[1], ones[2])
-
-
-def _at(position: int) -> Ints:
-    return np.array([position], np.int64)
 
 
 def _spans(found: Fields, number: int) -> list[tuple[int, int, int]]:

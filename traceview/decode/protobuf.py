@@ -139,6 +139,10 @@ class Wire:
         message, number, value, stop = (np.concatenate(column) for column in zip(*parts, strict=True))
         return Fields(message, number, value, stop, n_damaged)
 
+    def message(self, start: int, end: int, clip: bool = False) -> Fields:
+        """The fields of the one message that lies there."""
+        return self.fields(np.array([start], np.int64), np.array([end], np.int64), clip)
+
     def windows(self, start: int, end: int) -> Iterator[Fields]:
         """The fields of one message, some thousands at a time: however long it is, little of it is in memory."""
         for (message, number, value, stop), is_damaged in self._pieces(0, start, end, clip=False):

@@ -26,7 +26,11 @@ STAT_META, STAT_DOUBLE, STAT_UINT, STAT_INT, STAT_TEXT, STAT_BYTES, STAT_REF = 1
 BATCH_EVENTS = 50_000
 UNIX_NS = 10**17
 """A line's time stamp beyond this is on the wall clock: three years would be a long profile."""
-HLO_MODULE = 1
+HLO_MODULE, HLO_BUFFERS, BUFFER = 1, 3, 3
+BUFFER_NUMBERS = {"buffer": 1, "size_bytes": 2, "is_thread_local": 3, "is_argument": 5, "parameter": 6, "is_output": 7}
+BUFFER_NUMBERS |= {"memory_space": 8, "is_constant": 12}
+MOST_BUFFERS, MOST_BYTES = 1 << 20, 1 << 50
+"""Buffers of a file that are read, of which real programs have thousands; and bytes of one."""
 _NUMBERED = re.compile(r"(?s)(.*?)(?:\((\d{1,18})\))?\Z")
 """A program is called by its module and its number: `jit_step(56)`."""
 
@@ -63,7 +67,7 @@ class Batch:
 
 def planes(wire: Wire) -> list[Plane]:
     """The planes of a file, the last one as far as it goes."""
-    space = wire.fields(_at(0), _at(wire.size), clip=True)
+    space = wire.message(0, wire.size, clip=True)
     found = [_plane(wire, start, end) for start, end in _pairs(space.spans(SPACE_PLANE)[1:])]
     if space.n_damaged and found:
         found[-1].is_whole = False
@@ -72,14 +76,14 @@ def planes(wire: Wire) -> list[Plane]:
 
 def texts(wire: Wire, number: int) -> list[str]:
     """Texts of the file itself: errors, warnings, host names."""
-    return [wire.text(*span) for span in _pairs(wire.fields(_at(0), _at(wire.size)).spans(number)[1:])]
+    return [wire.text(*span) for span in _pairs(wire.message(0, wire.size).spans(number)[1:])]
 
 
 def first_plane_name(wire: Wire) -> str | None:
     """Name of the first plane, also in the beginning of a file; None when this is not an XSpace."""
-    space = wire.fields(_at(0), _at(min(wire.size, 1 << 16)), clip=True)
+    space = wire.message(0, min(wire.size, 1 << 16), clip=True)
     for start, end in _pairs(space.spans(SPACE_PLANE)[1:])[:1]:
-        names = _pairs(wire.fields(_at(start), _at(end), clip=True).spans(PLANE_NAME)[1:])
+        names = _pairs(wire.message(start, end, clip=True).spans(PLANE_NAME)[1:])
         if names and names[0][1] - names[0][0] < 200:
             return wire.text(*names[0])
     return None
@@ -144,12 +148,13 @@ def _line(wire: Wire, start: int, end: int, zero_ns: int) -> _Line:
 
 @dataclass(frozen=True)
 class Program:
-    """A compiled program: name and number, and where its HloModuleProto begins and ends."""
+    """A compiled program: name and number, where its HloModuleProto lies, and where its buffer assignments do."""
 
     module: str
     number: int | None
     start: int
     end: int
+    buffers: tuple[tuple[int, int], ...] = ()
 
 
 def programs(wire: Wire, plane: Plane) -> list[Program]:
@@ -160,9 +165,26 @@ def programs(wire: Wire, plane: Plane) -> list[Program]:
         holder, a, b = wire.fields(starts, ends).spans(STAT_BYTES)
         for key, start, end in zip(keys[message[holder]].tolist(), a.tolist(), b.tolist(), strict=True):
             module, number = _NUMBERED.findall(plane.names.get(key, ""))[0]
-            places = _pairs(wire.fields(_at(start), _at(end)).spans(HLO_MODULE)[1:])
-            found += [Program(module, int(number) if number else None, *place) for place in places]
+            hlo = wire.message(start, end)
+            places, buffers = (_pairs(hlo.spans(part)[1:]) for part in (HLO_MODULE, HLO_BUFFERS))
+            found += [Program(module, int(number) if number else None, *place, tuple(buffers)) for place in places]
     return found
+
+
+def buffers(wire: Wire, programs: list[Program]) -> Batch:
+    """The memory that XLA's compiler assigned to programs: numbers of each BufferAllocationProto of `hlo.proto`."""
+    places = np.array([(at, *place) for at, one in enumerate(programs) for place in one.buffers], np.int64)
+    of, starts, ends = places.reshape(-1, 3).T
+    assignments = wire.fields(starts, ends)
+    holder, starts, ends = assignments.spans(BUFFER)
+    found = wire.fields(starts[:MOST_BUFFERS], ends[:MOST_BUFFERS])
+    numbers = {name: found.numbers(at, min(len(starts), MOST_BUFFERS)) for name, at in BUFFER_NUMBERS.items()}
+    fits = np.flatnonzero((numbers["size_bytes"] >= 0) & (numbers["size_bytes"] <= MOST_BYTES))
+    columns: dict[str, Any] = {name: values[fits] for name, values in numbers.items()}
+    known = [programs[at] for at in of[holder[fits]].tolist()]
+    columns["module"] = pa.array([one.module for one in known], pa.string())
+    columns["program"] = pa.array([one.number for one in known], pa.int64())
+    return Batch(pa.table(columns), assignments.n_damaged + found.n_damaged + len(starts) - len(fits), 0)
 
 
 class Vocabulary:
@@ -203,17 +225,13 @@ class _Shared:
     displays: Ints
 
 
-def _at(position: int) -> Ints:
-    return np.array([position], np.int64)
-
-
 def _pairs(spans: tuple[Ints, ...]) -> list[tuple[int, int]]:
     starts, ends = spans
     return list(zip(starts.tolist(), ends.tolist(), strict=True))
 
 
 def _plane(wire: Wire, start: int, end: int) -> Plane:
-    found = wire.fields(_at(start), _at(end), clip=True)
+    found = wire.message(start, end, clip=True)
     names = _pairs(found.spans(PLANE_NAME)[1:])
     stats = dict(_named(wire, *_entries(wire, *found.spans(PLANE_STATS)[1:]), META_NAME))
     keys, starts, ends = _entries(wire, *found.spans(PLANE_EVENTS)[1:])
@@ -250,7 +268,7 @@ def _facts(wire: Wire, starts: Ints, ends: Ints, stats: dict[int, str]) -> dict[
     """A few stats as Python values."""
     facts: dict[str, Any] = {}
     for start, end in _pairs((starts, ends)):
-        found = wire.fields(_at(start), _at(end))
+        found = wire.message(start, end)
         name = stats.get(int(found.numbers(STAT_META, 1)[0]), "")
         for number, value, stop in zip(found.number.tolist(), found.value, found.end.tolist(), strict=True):
             if number == STAT_DOUBLE:

@@ -34,16 +34,12 @@ MAX_BYTES = 1 << 31
 """No protobuf message may be larger."""
 TABLES = ("kernels", "memcpys", "api_calls", "ops", "ranges", "counters", "allocations", "events")
 """Tables an event can go to, each by `queries/ingest/xplane/<table>.sql`."""
-NUMBERS = (
-    *("correlation_id", "step_num", "bytes_allocated", "bytes_reserved", "device_ordinal", "program_id"),
-    *("addr", "allocation_bytes"),
-)
+NUMBERS = ["correlation_id", "step_num", "bytes_allocated", "bytes_reserved", "device_ordinal", "program_id", "addr"]
+NUMBERS += ["allocation_bytes", "requested_bytes"]
 IDS = 4
 """Ids that an event takes: one of the allocator is two counters, an allocation and a difference."""
-TEXTS = (
-    *("annotation", "tf_op", "name", "hlo_op", "hlo_module", "context_id", "step_name", "allocator_name"),
-    *("kernel_details", "memcpy_details", "memset_details"),
-)
+TEXTS = ["annotation", "tf_op", "name", "hlo_op", "hlo_module", "context_id", "step_name", "allocator_name"]
+TEXTS += ["kernel_details", "memcpy_details", "memset_details"]
 _PLANE = re.compile(r"/(host|device):[A-Za-z]|Task Environment$")
 _DEVICE = re.compile(r"/device:([A-Za-z]+)[^:]*:(\d+)")
 
@@ -80,7 +76,9 @@ def read(stream: Stream, sink: Sink, part: Chip | None = None) -> None:
         sink.problem("the file is cut off: a plane is not whole")
     if not any(plane.lines or plane.facts or plane.shared for plane in planes):
         raise InputError(f"{stream.path.name} ends before anything that could be read; capture it again.")
-    know_hlo(sink, _compiled(wire, planes))
+    programs = _ran(wire, planes)
+    know_hlo(sink, hlo.instructions(wire, ((program.number, program.start, program.end) for program in programs)))
+    _assign(sink, xspace.buffers(wire, programs))
     counted = {plane.name: 0 for plane in planes}
     n_rounded = 0
     starts = (plane.facts.get("profile_start_time") for plane in planes)
@@ -160,14 +158,22 @@ def _repeated(value: Any, count: int) -> pa.Array:
     return pa.DictionaryArray.from_arrays(pa.array(np.zeros(count, np.int32)), values).dictionary_decode()
 
 
-def _compiled(wire: Wire, planes: list[Plane]) -> pa.Table:
-    """The instructions of the programs that ran, each once: a profile holds every program that was ever compiled."""
+def _ran(wire: Wire, planes: list[Plane]) -> list[xspace.Program]:
+    """The programs that ran, each once: a profile holds every program that was ever compiled."""
     found = [program for plane in planes if plane.name == "/host:metadata" for program in xspace.programs(wire, plane)]
     named = {text for plane in planes for text in plane.stats.values()}
     ran = [program for program in found if program.module in named] or found
     # A damaged or a joined file may hold one many times.
-    once = {one.start if one.number is None else (one.module, one.number): one for one in ran}
-    return hlo.instructions(wire, ((program.number, program.start, program.end) for program in once.values()))
+    return list({one.start if one.number is None else (one.module, one.number): one for one in ran}.values())
+
+
+def _assign(sink: Sink, assigned: xspace.Batch) -> None:
+    """Store the memory that the compiler assigned to programs, with the names of their arguments."""
+    sink.connection.register("assigned", assigned.table)
+    sink.write("program_buffers", sink.connection.sql(_sql("program_buffers")).to_arrow_table())
+    sink.connection.unregister("assigned")
+    if assigned.n_damaged:
+        sink.problem("memory of compiled programs that makes no sense", assigned.n_damaged)
 
 
 def know_hlo(sink: Sink, instructions: pa.Table) -> None:
@@ -200,8 +206,8 @@ def finish(sink: Sink) -> None:
     sink.next_id += int(connection.execute("SELECT count(*) FROM launched").fetchall()[0][0])
     sink.replace("ops", _sql("scoped_ops"))
     if connection.execute("SELECT EXISTS (FROM stage.allocations)").fetchall()[0][0]:
+        sink.replace("counters", _sql("totals"))
         with sink.whole():
-            sink.replace("counters", _sql("totals"))
             sink.replace("allocations", sql.text("ingest/kineto/allocations_paired"))
 
 

@@ -4,8 +4,8 @@
 -- by then. What the recorded total holds beyond all that is a row: at the first event it is what was there before and
 -- stayed (`before`), later what was allocated or released without an event (`difference`)."""
 WITH event AS (
-    SELECT a.id, a.pid, a.tid, a.device, a.label, a.address, a.size_bytes, a.allocated_ns AS at_ns,
-        CAST(c.value AS BIGINT) AS total_bytes
+    SELECT a.id, a.pid, a.tid, a.device, a.label, a.address, a.size_bytes, a.asked_bytes,
+        a.allocated_ns AS at_ns, CAST(c.value AS BIGINT) AS total_bytes
     FROM stage.allocations a
     LEFT JOIN stage.counters c ON c.id = a.id - 2 AND c.name = 'allocated_bytes' AND abs(c.value) < 9007199254740992
 ), paired AS (
@@ -26,15 +26,15 @@ WITH event AS (
     GROUP BY pid, device
 )
 SELECT id, pid, tid, next_tid AS freed_tid, device, CAST(NULL AS BIGINT) AS stream, address, size_bytes,
-    at_ns AS allocated_ns, next_ns AS freed_ns, next_id AS freed_id, 'recorded' AS how, CAST(NULL AS VARCHAR) AS kind,
-    CAST(NULL AS VARCHAR) AS label, CAST(NULL AS VARCHAR) AS call_stack
+    asked_bytes, at_ns AS allocated_ns, next_ns AS freed_ns, next_id AS freed_id, 'recorded' AS how,
+    CAST(NULL AS VARCHAR) AS kind, CAST(NULL AS VARCHAR) AS label, CAST(NULL AS VARCHAR) AS call_stack
 FROM paired WHERE size_bytes > 0
 UNION ALL
-SELECT id, pid, tid, tid, device, NULL, address, -size_bytes, NULL, at_ns, id, 'recorded', NULL, NULL, NULL
+SELECT id, pid, tid, tid, device, NULL, address, -size_bytes, asked_bytes, NULL, at_ns, id, 'recorded', NULL, NULL, NULL
 FROM paired WHERE size_bytes < 0 AND last_bytes IS NULL
 UNION ALL
 SELECT o.id + 1, o.pid, NULL, NULL, o.device, NULL, NULL,
-    TRY_CAST(o.more_bytes - if(place = 1, coalesce(known_bytes, 0), 0) AS BIGINT) AS left_bytes,
+    TRY_CAST(o.more_bytes - if(place = 1, coalesce(known_bytes, 0), 0) AS BIGINT) AS left_bytes, NULL,
     if(place = 1, NULL, at_ns), NULL, NULL, if(place = 1 AND left_bytes > 0, 'before', 'difference'), NULL, NULL, NULL
 FROM other o LEFT JOIN earlier e ON e.pid IS NOT DISTINCT FROM o.pid AND e.device IS NOT DISTINCT FROM o.device
 WHERE left_bytes <> 0

@@ -5,6 +5,7 @@
 SELECT id + 2 AS id, pid, line_id AS tid,
     TRY_CAST(regexp_extract(allocator_name, '^GPU_(\d+)_', 1) AS BIGINT) AS device,
     addr AS address, if(name = 'MemoryDeallocation', -allocation_bytes, allocation_bytes) AS size_bytes,
+    if(requested_bytes > 0, requested_bytes, NULL) AS asked_bytes,
     start_ns AS allocated_ns, 'recorded' AS how, coalesce(allocator_name, '') AS label,
     nullif(noted, '') AS call_stack
 FROM placed

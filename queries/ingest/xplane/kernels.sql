@@ -2,7 +2,7 @@
 -- doc = """Events of a device's streams that are not copies. NVIDIA writes `regs:17 shm:0 grid:1,1,1 block:1024,1,1`,
 -- AMD `grid:.. block:.. group_mem:..`."""
 SELECT
-    id, start_ns, dur_ns, device, name, correlation, op AS recorded_op, hlo_op, hlo_module,
+    id, start_ns, dur_ns, device, name, correlation, op AS recorded_op, hlo_op, hlo_module, program AS hlo_program,
     TRY_CAST(context AS BIGINT) AS context,
     coalesce(TRY_CAST(regexp_extract(line_name, '^Stream #(\d+)', 1) AS BIGINT), line_id) AS stream,
     TRY_CAST(regexp_extract(kernel_details, 'grid:(\d+),(\d+),(\d+)', 1) AS BIGINT) AS grid_x,

@@ -6,6 +6,6 @@ SELECT id, start_ns, dur_ns, pid, line_id AS tid, coalesce(
         CASE WHEN xla_name IS NOT NULL OR is_tf_op THEN op
             WHEN regexp_matches(works_for, '/select_and_scatter\w*$') THEN works_for
             WHEN contains(works_for, '/') THEN regexp_replace(works_for, '[^/]*$', '') || name END,
-        op, name) AS name, hlo_op, hlo_module, hlo_kind,
+        op, name) AS name, hlo_op, hlo_module, program AS hlo_program, hlo_kind,
     works_for AS module_hierarchy, shapes, inputs, types, output_shapes, call_stack, hlo_cost
 FROM placed WHERE goes = 'ops'

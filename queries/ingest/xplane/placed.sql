@@ -24,8 +24,8 @@ WITH numbered AS (
             WHEN regexp_matches(b.event_name, '^%?outfeed[.\d]*( |$)') THEN 'DtoH'
         END AS host_copy,
         split_part(coalesce(b.annotation, b.tf_op), '#', 1) AS noted,
-        b.correlation_id AS correlation, b.step_num, b.step_name, b.hlo_op, b.hlo_module,
-        b.bytes_allocated, b.bytes_reserved, b.allocator_name, b.addr, b.allocation_bytes,
+        b.correlation_id AS correlation, b.step_num, b.step_name, b.hlo_op, b.hlo_module, b.program,
+        b.bytes_allocated, b.bytes_reserved, b.allocator_name, b.addr, b.allocation_bytes, b.requested_bytes,
         regexp_extract(b.context_id, '(\d+)', 1) AS context,
         b.kernel_details, b.memcpy_details, b.memset_details,
         h.kind AS hlo_kind, h.works_for, h.shapes, h.inputs, h.types, h.output_shapes, h.call_stack, h.cost AS hlo_cost,
