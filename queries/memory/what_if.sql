@@ -98,7 +98,8 @@ WITH kind AS (
     FROM alive_at_peak a JOIN ops o ON o.id = a.op_id
     WHERE (o.category = 'conv' AND a.device IS NULL AND a.kind = 'workspace'
             AND coalesce(o.algorithm, 'direct') NOT IN ('explicit_gemm', 'fft', 'fft_tiling'))
-        OR (o.category = 'layout' AND a.is_guessed)
+        OR (o.category = 'layout_transpose' AND regexp_matches(o.name, 'contiguous|to_dense|mkldnn') AND a.is_guessed
+            AND EXISTS (FROM ops c WHERE c.rank = a.rank AND c.category = 'conv'))
     GROUP BY a.rank, a.device
 )
 SELECT rank, device, change, batch_factor, CAST(saved_bytes AS BIGINT) AS saved_bytes,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from given import Given, pick, section
+from asked import connected
+from given import Given, pick, section, write
 from memories import BACKWARD, allocated, trained
 
 
@@ -195,3 +196,62 @@ def test_workspaces_of_convolutions_beside_their_formula(tmp_path: Path) -> None
     found = section(given.open(tmp_path), "memory/workspace")
     columns = ("layer", "direction", "algorithm", "calls", "workspace_bytes", "model_workspace_bytes")
     assert pick(found, *columns) == [("net.conv", "fprop", "explicit_gemm", 2, 4 * 27 * 64 * 4 + 24, 4 * 27 * 64 * 4)]
+
+
+def test_optimizer_state_sharded_over_the_ranks_of_the_job(tmp_path: Path) -> None:
+    """Of 800 bytes of state on each of four ranks a quarter is left; of a job of one rank nothing is said."""
+    ranks = []
+    for rank, state in ((0, 800), (1, 1200)):
+        given = Given(rank)
+        given.op("aten::mm", 1, 5)
+        allocated(given, None, None, how="noted", kind="optimizer_state", size_bytes=state, device=0)
+        allocated(given, None, None, how="noted", kind="parameter", size_bytes=400, device=0)
+        ranks.append(given)
+    write(tmp_path / "job", *ranks, world_size=4)
+    found = section(connected(tmp_path / "job"), "memory/what_if")
+    assert pick(found, "rank", "device", "change", "saved_bytes", "saved_pct") == [
+        (0, 0, "optimizer state in 8 bits", 600, 50.0),
+        (0, 0, "optimizer state sharded over 4 ranks", 600, 50.0),
+        (1, 0, "optimizer state in 8 bits", 900, 56.25),
+        (1, 0, "optimizer state sharded over 4 ranks", 900, 56.25),
+    ]
+    write(tmp_path / "alone", ranks[0], world_size=1)
+    alone = section(connected(tmp_path / "alone"), "memory/what_if")
+    assert pick(alone, "change") == [("optimizer state in 8 bits",)]
+
+
+def test_half_precision_halves_what_operators_on_float32_keep(tmp_path: Path) -> None:
+    """Of 1000, 600 and 80 bytes, the first alone are kept by an operator on float32, and 80 by one of both."""
+    given = Given()
+    given.device("V100", memory_bytes=100_000)
+    given.span("step", "0", 0, 100)
+    given.span("module", "net.fc (Linear)", 9, 42)
+    for at, size, dtype in ((10, 1000, "float"), (20, 600, "c10::Half"), (30, 90, "c10::BFloat16")):
+        given.op("aten::mm", at, at + 5, [(4, 4), (4, 4)], dtype=dtype)
+        allocated(given, at + 2, 90, size_bytes=size, device=0)
+    given.op(BACKWARD, 50, 80)
+    rows = {row["change"]: row for row in section(given.open(tmp_path), "memory/what_if")}
+    assert rows["activations in half precision"]["saved_bytes"] == 500
+    assert rows["activations in half precision"]["saved_pct"] == 100.0 * 500 / 1690
+    assert not any("checkpointing" in change for change in rows), "a module that occurs once has no bound"
+
+
+def test_channels_last_on_a_device_saves_what_changes_of_layout_made(tmp_path: Path) -> None:
+    """Where there are convolutions; a turned image is no change of layout."""
+    given = Given()
+    given.device("V100", memory_bytes=100_000)
+    given.span("step", "0", 0, 100)
+    given.span("module", "net.conv (Conv2d)", 9, 42)
+    given.op("aten::contiguous", 10, 20, [(2, 3, 8, 8)])
+    allocated(given, 12, 90, size_bytes=1536, device=0)
+    given.op("aten::flip", 20, 21, [(2, 3, 8, 8)])
+    allocated(given, 20.5, 90, size_bytes=100, device=0)
+    given.op(BACKWARD, 50, 80)
+    without = section(given.open(tmp_path / "without"), "memory/what_if")
+    assert "channels_last" not in {row["change"] for row in without}
+    given.op("aten::cudnn_convolution", 21, 30, [(2, 3, 8, 8), (4, 3, 3, 3)])
+    # The workspace of the convolution is not a copy in another layout: a GPU's library may need it in any.
+    allocated(given, 22, 29, size_bytes=4096, device=0)
+    allocated(given, 24, 90, size_bytes=8192, device=0)
+    rows = {row["change"]: row for row in section(given.open(tmp_path / "with"), "memory/what_if")}
+    assert rows["channels_last"]["saved_bytes"] == 1536
