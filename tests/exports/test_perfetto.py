@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import gzip
+import json
+import re
 from collections import defaultdict
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +15,7 @@ import pytest
 from perfetto.protos.perfetto.trace import perfetto_trace_pb2 as perfetto
 from timelines import HOSTILE, event, opened, written
 
+from traceview import cli
 from traceview.exports.perfetto import _samples, fixed, joined, message, number, one
 from traceview.render.page.varints import varints
 
@@ -76,6 +81,40 @@ def test_memory_is_a_counter_in_bytes(file: Any) -> None:
         ("rank 0 traceview", "allocated_bytes gpu 0", 160_000, 1024.0),
         ("rank 0 traceview", "reserved_bytes gpu 0", 160_000, 2048.0),
     ]
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize(
+    ("trace", "n_samples"),
+    [("mi300-resnet18-train", 210), pytest.param("v100-dlrm-train-nccl", 28_010, marks=pytest.mark.long)],
+)
+def test_every_sample_of_memory_of_a_real_trace_is_there(
+    trace: str, n_samples: int, shared: Path, tmp_path: Path
+) -> None:
+    """Both totals of each `[memory]` event at its time, in the order of the file."""
+    path = shared / f"traces/kineto/{trace}.json.gz"
+    with gzip.open(path, "rt", encoding="utf-8") as text:
+        events = json.load(text, parse_float=Decimal)["traceEvents"]
+    expected = defaultdict(list)
+    for told in events:
+        if told["name"] == "[memory]":
+            device = told["args"]["Device Id"] if told["args"]["Device Type"] else None
+            for name in ("allocated", "reserved"):
+                value = float(told["args"][f"Total {name.capitalize()}"])
+                expected[name, device].append((int(told["ts"] * 1000), value))
+    assert sum(map(len, expected.values())) == 2 * n_samples
+    found = defaultdict(list)
+    file = tmp_path / "trace.perfetto"
+    assert cli.main(["export", str(path), "--to", "perfetto", "-o", str(file)]) == 0
+    for _, label, at, value in File(file.read_bytes()).samples:
+        if match := re.fullmatch(r"(allocated|reserved)_bytes(?: (?:gpu (\d+)|cpu|host))?", label):
+            found[match.group(1), int(match.group(2)) if match.group(2) else None].append((at, value))
+    assert {key: len(samples) for key, samples in found.items()} == {key: len(some) for key, some in expected.items()}
+    first = min(at for samples in expected.values() for at, _ in samples)
+    shift = min(at for samples in found.values() for at, _ in samples) - first
+    for key, samples in expected.items():
+        samples.sort(key=lambda one: one[0])
+        assert found[key] == [(at + shift, value) for at, value in samples], key
 
 
 def test_values_of_counters_may_be_negative_or_broken() -> None:
