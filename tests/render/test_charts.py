@@ -310,8 +310,8 @@ def test_a_colour_means_one_thing() -> None:
     """Names of one colour are of one thing: idle devices, kinds of one copy, parts and families of a category.
 
     Categories name kernels, families (of costs: tree, roofline) operators: a norm is what batch_norm kernels do, a
-    softmax those of softmax_loss, a collective is communication; parameters are arguments of a program of XLA. A reader of both
-    charts sees one thing in one colour.
+    softmax those of softmax_loss, a collective is communication; parameters are arguments of a program
+    of XLA. A reader of both charts sees one thing in one colour.
     """
     names: dict[str, set[str]] = {}
     for group in _known().values():
