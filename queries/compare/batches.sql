@@ -1,7 +1,8 @@
 -- title = "Memory by batch"
 -- doc = """Two runs with different batches: bytes of the peak for each sample more, what does not grow with the batch,
--- and the batch that fits. It assumes a straight line through both peaks, so the same program with the same algorithms,
--- and that all of the device's memory can be used."""
+-- and the batch that fits. It assumes straight lines, so the same program with the same algorithms, and that all of the
+-- device's memory can be used. Where allocations are recorded each moment of a step has a line: the one that fills the
+-- memory first limits the batch, and is the peak then, which may be another one today."""
 -- cannot = "No two runs have peaks of memory at different known batches."
 -- [columns]
 -- run = "run"
@@ -13,7 +14,9 @@
 -- sample_bytes = "bytes for each sample more"
 -- fixed_bytes = "by that line, at a batch of nothing"
 -- memory_bytes = "memory of the device of the run, or of the machine"
--- largest_batch = "by that line, the largest batch that fits; empty where the peak does not grow"
+-- largest_batch = "the largest batch that fits by these lines; empty where nothing grows"
+-- limit_moment = "phase, layer and operator where the peak is then; empty where it stays or moments were not recorded"
+-- limit_sample_bytes = "bytes for each sample more there"
 WITH side AS (
     SELECT p.run, p.label, m.counter, b.batch AS base_batch, r.batch,
         any_value(m.peak_bytes) FILTER (m.run = 0) AS base_bytes,
@@ -27,9 +30,29 @@ WITH side AS (
         base_bytes - sample_bytes * base_batch AS fixed_bytes
     FROM side WHERE base_bytes IS NOT NULL AND peak_bytes IS NOT NULL
     QUALIFY counter = 'allocations' OR count(*) FILTER (counter = 'allocations') OVER (PARTITION BY run) = 0
+), most AS (
+    SELECT run, moment, max(moment_bytes) AS moment_bytes FROM memory_moment GROUP BY run, moment
+), moment AS (
+    -- What was allocated at a moment of both runs, by batch.
+    SELECT l.run, b.moment, l.memory_bytes,
+        (r.moment_bytes - b.moment_bytes) / (l.batch - l.base_batch) AS sample_bytes,
+        b.moment_bytes - (r.moment_bytes - b.moment_bytes) / (l.batch - l.base_batch) * l.base_batch AS fixed_bytes
+    FROM line l JOIN most b ON b.run = 0
+    JOIN most r ON r.run = l.run AND r.moment = b.moment
+    WHERE l.counter = 'allocations'
+), limiting AS (
+    SELECT run, arg_min({moment: moment, sample_bytes: sample_bytes, batch: (memory_bytes - fixed_bytes) / sample_bytes},
+        ((memory_bytes - fixed_bytes) / sample_bytes, moment)) AS it
+    FROM moment WHERE sample_bytes > 0 GROUP BY run
+), fitting AS (
+    SELECT l.*, CASE WHEN sample_bytes > 0 AND memory_bytes > fixed_bytes
+        THEN (memory_bytes - fixed_bytes) / sample_bytes END AS fits, m.it
+    FROM line l LEFT JOIN limiting m ON m.run = l.run AND l.counter = 'allocations'
 )
 SELECT label AS run, counter, base_batch, batch, base_bytes, peak_bytes, sample_bytes, fixed_bytes, memory_bytes,
-    CASE WHEN sample_bytes > 0 AND memory_bytes > fixed_bytes
-        THEN CAST(floor((memory_bytes - fixed_bytes) / sample_bytes) AS BIGINT) END AS largest_batch
-FROM line
-ORDER BY line.run, counter
+    CASE WHEN coalesce(fits, it.batch) IS NOT NULL THEN CAST(floor(greatest(0, least(fits, it.batch))) AS BIGINT)
+        END AS largest_batch,
+    if(it.batch < coalesce(fits, 'infinity'), it.moment, NULL) AS limit_moment,
+    if(it.batch < coalesce(fits, 'infinity'), it.sample_bytes, NULL) AS limit_sample_bytes
+FROM fitting
+ORDER BY fitting.run, counter

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from compared import GEMM, measured, table
 from given import Given
+from memories import allocated
 
 from traceview.analysis import compare
 
@@ -33,6 +34,7 @@ def test_a_line_through_two_peaks(tmp_path: Path) -> None:
     assert found == {
         "run": "B", "counter": "allocated_bytes", "base_batch": 4, "batch": 8, "base_bytes": 1400, "peak_bytes": 2200,
         "sample_bytes": 200, "fixed_bytes": 600, "memory_bytes": 10_000, "largest_batch": 47,
+        "limit_moment": None, "limit_sample_bytes": None,
     }  # fmt: skip
 
 
@@ -42,6 +44,33 @@ def test_allocations_are_taken_where_there_are(tmp_path: Path) -> None:
         given.add("allocations", device=0, address=64, size_bytes=size, how="noted", pid=1)
     (found,) = rows(tmp_path, *runs)
     assert (found["counter"], found["sample_bytes"], found["fixed_bytes"]) == ("allocations", 250, 1000)
+
+
+def moments(batch: int, fixed: int) -> Given:
+    """A product that holds 100 bytes per sample, and what an optimizer needs later: 10 per sample and `fixed`."""
+    given = run(batch)
+    given.op("aten::div", 500, 600)
+    allocated(given, 10, 300, size_bytes=100 * batch, device=0)
+    allocated(given, 510, 700, size_bytes=fixed + 10 * batch, device=0)
+    return given
+
+
+def test_a_moment_that_is_not_the_peak_today_limits_the_batch(tmp_path: Path) -> None:
+    (found,) = rows(tmp_path, moments(4, 5000), moments(8, 5000))
+    assert (found["base_bytes"], found["peak_bytes"], found["sample_bytes"]) == (5040, 5080, 10)
+    # By the line of the peak 500 would fit, of which the product alone takes 50,000 bytes.
+    assert (found["largest_batch"], found["limit_moment"], found["limit_sample_bytes"]) == (100, "aten::mm", 100)
+
+
+def test_the_peak_limits_the_batch_where_it_grows_as_fast(tmp_path: Path) -> None:
+    runs = [moments(batch, 5000 + 500 * batch) for batch in (4, 8)]
+    (found,) = rows(tmp_path, *runs)
+    assert (found["sample_bytes"], found["largest_batch"], found["limit_moment"]) == (510, 9, None)
+
+
+def test_no_batch_fits_where_the_rest_alone_is_too_large(tmp_path: Path) -> None:
+    (found,) = rows(tmp_path, moments(4, 11_000), moments(8, 11_000))
+    assert found["largest_batch"] == 0 and found["limit_moment"] == "aten::div"
 
 
 @pytest.mark.parametrize("other", [run(4, allocated_bytes=2200), run(8)])
