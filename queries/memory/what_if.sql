@@ -16,11 +16,6 @@
 -- assumes = "what the bound assumes"
 WITH kind AS (
     SELECT rank, device, any_value(peak_bytes) AS peak_bytes, any_value(peak_phase) AS peak_phase,
-        sum(size_bytes) FILTER (kind IN ('activation', 'input', 'temporary', 'workspace') AND program IS NULL)
-            AS growing_bytes,
-        -- The temporary buffer of a program of XLA holds gradients too, its results new parameters.
-        coalesce(sum(size_bytes) FILTER ((kind = 'unknown' AND allocated_ns IS NOT NULL) OR program IS NOT NULL), 0)
-            AS unknown_bytes,
         sum(size_bytes) FILTER (kind = 'optimizer_state') AS state_bytes,
         sum(size_bytes) FILTER (kind = 'gradient' AND (step IS NULL OR step < peak_step)) AS gradient_bytes
     FROM alive_at_peak GROUP BY rank, device
@@ -59,15 +54,30 @@ WITH kind AS (
     SELECT rank, device, memory_bytes FROM raw.devices WHERE kind <> 'cpu'
     UNION ALL
     SELECT rank, NULL, machine_bytes FROM processes
+), moment AS (
+    -- With a larger batch the peak may be at another moment: in the backward pass instead of the optimizer.
+    SELECT e.rank, e.device, e.sum_bytes, sum(if(a.kind IN ('activation', 'input', 'temporary', 'workspace')
+            AND a.program IS NULL AND a.phase IS DISTINCT FROM 'optimizer', e.bytes, 0)) OVER timed AS growing_bytes,
+        -- The temporary buffer of a program of XLA holds gradients too, its results new parameters.
+        sum(if((a.kind = 'unknown' AND a.allocated_ns IS NOT NULL) OR a.program IS NOT NULL, e.bytes, 0))
+            OVER timed AS unknown_bytes
+    FROM memory_events e JOIN allocations a ON a.id = e.id
+    WINDOW timed AS (PARTITION BY e.rank, e.device ORDER BY e.place)
+), largest AS (
+    SELECT m.rank, m.device, any_value(r.memory_bytes) AS memory_bytes,
+        arg_min({factor: (r.memory_bytes - (m.sum_bytes - m.growing_bytes)) / m.growing_bytes,
+            fixed_bytes: m.sum_bytes - m.growing_bytes, is_known: m.growing_bytes > m.unknown_bytes},
+            (r.memory_bytes - (m.sum_bytes - m.growing_bytes)) / m.growing_bytes) AS it
+    FROM moment m JOIN room r ON r.rank = m.rank AND r.device IS NOT DISTINCT FROM m.device
+    WHERE m.growing_bytes > 0 GROUP BY m.rank, m.device
 ), change AS (
-    SELECT k.rank, k.device, 1 AS place, 'a larger batch' AS change,
-        (m.memory_bytes - (k.peak_bytes - k.growing_bytes)) / k.growing_bytes AS batch_factor,
+    SELECT k.rank, k.device, 1 AS place, 'a larger batch' AS change, m.it.factor AS batch_factor,
         CAST(NULL AS DOUBLE) AS saved_bytes, k.peak_bytes, CAST(NULL AS DOUBLE) AS cost_ns,
         format('activations, input and temporary data grow with it, {:.2f} GB do not; all {:.2f} GB can be used',
-            (k.peak_bytes - k.growing_bytes) / 1e9, m.memory_bytes / 1e9) AS assumes
-    FROM kind k JOIN room m ON m.rank = k.rank AND m.device IS NOT DISTINCT FROM k.device
+            m.it.fixed_bytes / 1e9, m.memory_bytes / 1e9) AS assumes
+    FROM kind k JOIN largest m ON m.rank = k.rank AND m.device IS NOT DISTINCT FROM k.device
     -- Where more than that was allocated for purposes that are not known, they may grow too.
-    WHERE k.growing_bytes > k.unknown_bytes AND m.memory_bytes > k.peak_bytes
+    WHERE m.it.is_known AND m.memory_bytes > k.peak_bytes
     UNION ALL
     SELECT c.rank, c.device, 2, format('checkpointing of each {} ({} of them)', c.class, c.n), NULL, c.saved_bytes,
         c.peak_bytes, r.cost_ns,

@@ -127,6 +127,20 @@ def test_bounds_of_changes(tmp_path: Path) -> None:
     assert "gradients released before the forward pass" not in rows, "the peak is in the backward pass"
 
 
+def test_the_batch_is_bounded_by_the_moment_that_grows(tmp_path: Path) -> None:
+    """Today the optimizer needs most, which is the same for any batch; of a larger one the activations do."""
+    given = trained()
+    given.device("V100", memory_bytes=10_000)
+    allocated(given, None, None, how="noted", kind="parameter", size_bytes=500, device=0)
+    for at in (0, 100):
+        allocated(given, at + 21, at + 65, size_bytes=1000, device=0)
+        allocated(given, at + 83, at + 89, size_bytes=3000, device=0)
+    capture = given.open(tmp_path)
+    assert pick(section(capture, "memory/moment"), "peak_bytes", "phase") == [(3500, "optimizer")]
+    (row,) = [row for row in section(capture, "memory/what_if") if row["change"] == "a larger batch"]
+    assert row["batch_factor"] == (10_000 - 500) / 1000
+
+
 def test_no_batch_is_named_where_most_of_what_may_grow_is_of_an_unknown_kind(tmp_path: Path) -> None:
     given = blocks()
     allocated(given, 95, None, size_bytes=7000, device=0)
