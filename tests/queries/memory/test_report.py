@@ -213,7 +213,7 @@ def test_workspaces_of_convolutions_beside_their_formula(tmp_path: Path) -> None
 
 
 def test_optimizer_state_sharded_over_the_ranks_of_the_job(tmp_path: Path) -> None:
-    """Of 800 bytes of state on each of four ranks a quarter is left; of a job of one rank nothing is said."""
+    """A quarter of 800 bytes of state is left on each of four ranks; about a job of one rank nothing is said."""
     ranks = []
     for rank, state in ((0, 800), (1, 1200)):
         given = Given(rank)
@@ -235,7 +235,7 @@ def test_optimizer_state_sharded_over_the_ranks_of_the_job(tmp_path: Path) -> No
 
 
 def test_half_precision_halves_what_operators_on_float32_keep(tmp_path: Path) -> None:
-    """Of 1000, 600 and 80 bytes, the first alone are kept by an operator on float32, and 80 by one of both."""
+    """An operator on float32 keeps 1000 bytes; those on half precision keep 600 and 90."""
     given = Given()
     given.device("V100", memory_bytes=100_000)
     given.span("step", "0", 0, 100)
