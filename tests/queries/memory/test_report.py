@@ -251,7 +251,7 @@ def test_half_precision_halves_what_operators_on_float32_keep(tmp_path: Path) ->
 
 
 def test_channels_last_on_a_device_saves_what_changes_of_layout_made(tmp_path: Path) -> None:
-    """Where there are convolutions; a turned image is no change of layout."""
+    """Models with convolutions have such changes; a turned image is no change of layout."""
     given = Given()
     given.device("V100", memory_bytes=100_000)
     given.span("step", "0", 0, 100)
