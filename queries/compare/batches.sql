@@ -15,7 +15,7 @@
 -- fixed_bytes = "by that line, at a batch of nothing"
 -- memory_bytes = "memory of the device of the run, or of the machine"
 -- largest_batch = "the largest batch that fits by these lines; empty where nothing grows"
--- limit_moment = "phase, layer and operator where the peak is then; empty where it stays or moments were not recorded"
+-- limit_moment = "phase, layer and operator where the peak is then; empty where it stays, or without allocations"
 -- limit_sample_bytes = "bytes for each sample more there"
 WITH side AS (
     SELECT p.run, p.label, m.counter, b.batch AS base_batch, r.batch,
@@ -41,7 +41,8 @@ WITH side AS (
     JOIN most r ON r.run = l.run AND r.moment = b.moment
     WHERE l.counter = 'allocations'
 ), limiting AS (
-    SELECT run, arg_min({moment: moment, sample_bytes: sample_bytes, batch: (memory_bytes - fixed_bytes) / sample_bytes},
+    SELECT run, arg_min(
+        {moment: moment, sample_bytes: sample_bytes, batch: (memory_bytes - fixed_bytes) / sample_bytes},
         ((memory_bytes - fixed_bytes) / sample_bytes, moment)) AS it
     FROM moment WHERE sample_bytes > 0 GROUP BY run
 ), fitting AS (
