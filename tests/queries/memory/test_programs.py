@@ -93,10 +93,13 @@ def evaluate(p, x):
     return jnp.argmax(net(p, x), 1), x * 2
 x, y = jnp.ones((32, 64)), jnp.zeros(32, jnp.int32)
 said = {}
-for f, args in ((train, (p, m, x, y)), (evaluate, (p, x))):
-    stats = f.lower(*args).compile().memory_analysis()
+def compiled(f, *args):
+    program = f.lower(*args).compile()
+    stats = program.memory_analysis()
     names = ("argument", "alias", "output", "temp")
     said["jit_" + f.__name__] = [getattr(stats, name + "_size_in_bytes") for name in names]
+    return program
+train, evaluate = compiled(train, p, m, x, y), compiled(evaluate, p, x)
 json.dump(said, open("said.json", "w"))
 p, m, _ = train(p, m, x, y)
 evaluate(p, x)
