@@ -130,6 +130,27 @@ def test_slices_have_their_times_also_beyond_32_bits(opened: Opened) -> None:
     assert slices["implicit_convolve_sgemm"] == (150_000, 40_000)
 
 
+def test_slices_of_more_than_four_seconds_have_their_length(browser: Any, tmp_path: Path) -> None:
+    """Lengths that 32 bits do not hold make those of all slices wider."""
+    with made(tmp_path, [event("kernel", "hours", 0, 5_000_000, 1, device=0, stream=1, correlation=1), *EVENTS]) as it:
+        (tmp_path / "hours.html").write_text(render(page.gather(it, "hours", 1000), "1"), encoding="utf-8")
+    tab = _drawn(browser, tmp_path / "hours.html").tab
+    slices = _slices(tab)
+    assert slices["hours"][1] == 5_000_000_000 and slices["implicit_convolve_sgemm"][1] == 40_000
+    assert tab.evaluate("traceview.col.dur_ns.constructor.name") == "Float64Array"
+    tab.close()
+
+
+def test_what_only_a_click_asks_for_is_read_at_the_click(fresh: Any) -> None:
+    """Columns of launches, partners and details are the same numbers whenever they are asked for."""
+    waits = "Object.keys(Object.getOwnPropertyDescriptors(traceview.col)).filter((name) =>" \
+            " Object.getOwnPropertyDescriptor(traceview.col, name).get)"  # fmt: skip
+    assert set(fresh.evaluate(waits)) >= {"launch", "partner", "detail", "layer", "op"}
+    _click(fresh, "implicit_convolve_sgemm")
+    launch = fresh.evaluate("[...traceview.col.launch]")
+    assert launch == fresh.evaluate("[...traceview.col.launch]") and sum(map(bool, launch)) == 2
+
+
 def test_what_began_left_of_the_view_is_drawn(opened: Opened) -> None:
     """The step lasts 400 us from 0: a view that starts inside of it still shows its colour on its row."""
     colour = """() => { const { show, paint, rows } = traceview; show(200e3, 100e3); paint();
@@ -649,7 +670,7 @@ def test_it_prints(browser: Any, html: Path) -> None:
 def test_the_facts_are_json_that_cannot_end_their_element(html: Path) -> None:
     text = html.read_text(encoding="utf-8")
     facts = re.search(r'<script type="application/json" id="facts">(.*?)</script>', text, re.DOTALL)
-    assert facts and {"tracks", "columns", "colours", "step"} == set(json.loads(facts[1]))
+    assert facts and {"tracks", "columns", "colours", "step", "long"} == set(json.loads(facts[1]))
 
 
 @pytest.mark.long

@@ -35,6 +35,8 @@ MOST_COLUMNS = 9
 """Columns from which on those that hold nothing but zeros, or nothing, are only named below the table."""
 MOST_ON_PAPER = 12
 """Columns of a table on paper: those of least value stay on the screen."""
+KEYED = ("name", "layer", "op", "category")
+"""Columns whose texts rows of tables may lead to."""
 LONG_TEXT = 40
 _CODE = re.compile("`([^`]+)`")
 
@@ -125,7 +127,8 @@ def _is_said_once(texts: Sequence[str]) -> bool:
 
 
 def _data(timeline: Timeline) -> str:
-    """The columns of the timeline as varints, one column after the other, and its texts in JSON, compressed, as text.
+    """The columns of the timeline as varints, what columns each text stands in, and the texts in JSON, each with its
+    length before it: compressed, as text.
 
     Starts are differences within their track; texts and steps are moved up by one, so that nothing is 0.
     """
@@ -134,14 +137,14 @@ def _data(timeline: Timeline) -> str:
     moved = np.diff(starts, prepend=0)
     firsts = np.cumsum([0, *(track.n_slices for track in timeline.tracks)])[:-1]
     moved[firsts] = starts[firsts]
-    encoded = [
-        varints(moved if name == "start_ns" else values if name == "dur_ns" else values + 1).text()
-        for name, values in columns.items()
-    ]
-    texts = [[clean(text) for text in timeline.texts]]
-    texts.append(["\n".join(map(clean, text.split("\n"))) for text in timeline.details])
-    written = json.dumps(texts, separators=(",", ":")).encode()
-    return base64.b64encode(zlib.compress(b"".join([*encoded, written]), 9)).decode()
+    uses = sum(np.isin(range(len(timeline.texts)), columns[name]) << bit for bit, name in enumerate(KEYED))
+    written = [moved if name == "start_ns" else values + (name != "dur_ns") for name, values in columns.items()]
+    blocks = [varints(values).text() for values in (*written, np.asarray(uses, np.int64))]
+    details = ["\n".join(map(clean, text.split("\n"))) for text in timeline.details]
+    for texts in (list(map(clean, timeline.texts)), details):
+        blocks.append(json.dumps(texts, separators=(",", ":")).encode())
+    packed = b"".join(part for block in blocks for part in (varints(np.array([len(block)])).text(), block))
+    return base64.b64encode(zlib.compress(packed, 9)).decode()
 
 
 def _facts(timeline: Timeline) -> Markup:
@@ -153,6 +156,7 @@ def _facts(timeline: Timeline) -> Markup:
         "columns": list(timeline.columns),
         "colours": colours,
         "step": timeline.step,
+        "long": bool(int(np.max(timeline.columns["dur_ns"])) >> 32),
     }
     text = json.dumps(facts, ensure_ascii=True, separators=(",", ":"))
     return Markup(text.replace("<", "\\u003c"))  # Without it neither an end of the element nor a comment can begin.

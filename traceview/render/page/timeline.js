@@ -2,55 +2,78 @@
 (async () => {
   const byId = (id) => document.getElementById(id);
   const facts = JSON.parse(byId("facts").textContent);
-  const letters = atob(byId("data").textContent.trim()), packed = new Uint8Array(letters.length);
-  for (let i = 0; i < packed.length; i++) packed[i] = letters.charCodeAt(i);
-  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
-  const bytes = new Uint8Array(await new Response(stream).arrayBuffer());
+  const unpacked = async (letters) => {
+    let packed;
+    if (Uint8Array.fromBase64) packed = Uint8Array.fromBase64(letters);
+    else {
+      letters = atob(letters);
+      packed = new Uint8Array(letters.length);
+      for (let i = 0; i < packed.length; i++) packed[i] = letters.charCodeAt(i);
+    }
+    return new Uint8Array(await new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"))).arrayBuffer());
+  };
   const total = facts.tracks.reduce((sum, track) => sum + track[2], 0);
   // Whole numbers beyond 32 bits: groups of seven bits are added up, not shifted.
-  let at = 0;
-  const column = (Kind) => {
-    const out = new Kind(total);
-    for (let i = 0; i < total; i++) {
-      let byte = bytes[at++], value = byte & 127;
-      for (let scale = 128; byte > 127; scale *= 128) { byte = bytes[at++]; value += (byte & 127) * scale; }
+  const column = (from, Kind, n = total) => {
+    const out = new Kind(n);
+    for (let i = 0, at = 0; i < n; i++) {
+      let byte = from[at++], value = byte & 127;
+      for (let scale = 128; byte > 127; scale *= 128) { byte = from[at++]; value += (byte & 127) * scale; }
       out[i] = value;
     }
     return out;
   };
-  const col = {};
-  for (const name of facts.columns) col[name] = column(name.endsWith("_ns") ? Float64Array : Int32Array);
-  const [texts, details] = JSON.parse(new TextDecoder().decode(bytes.subarray(at)));
+  // Each block has its length before it. What is asked for later alone stays packed until then.
+  let blocks = [], bytes = await unpacked(byId("data").textContent.trim());
+  for (let at = 0; at < bytes.length;) {
+    const [length] = column(bytes.subarray(at, at + 8), Float64Array, 1);
+    while (bytes[at] > 127) at++;
+    blocks.push(bytes.subarray(at + 1, at + 1 + length));
+    at += 1 + length;
+  }
+  const read = (block) => JSON.parse(new TextDecoder().decode(block)), [uses, written, told_] = blocks.splice(facts.columns.length).map((block) => block.slice());
+  const texts = read(written), Few = texts.length < 65535 ? Uint16Array : Int32Array, used = column(uses, Uint8Array, texts.length);
+  const KINDS = { start_ns: Float64Array, dur_ns: facts.long ? Float64Array : Uint32Array, detail: Int32Array, launch: Int32Array, partner: Int32Array, step: Int32Array };
+  const col = {}, once = (act) => { let found; return () => found ??= act(); };
+  facts.columns.forEach((name, k) => {
+    const block = k < 4 ? blocks[k] : blocks[k].slice(), get = once(() => column(block, KINDS[name] || Few));
+    if (k < 4) col[name] = get(); else Object.defineProperty(col, name, { get });
+  });
+  blocks = bytes = null;
+  const { start_ns, dur_ns } = col, details = once(() => read(told_));
   const text = (name, i) => col[name][i] ? texts[col[name][i] - 1] : "";
-  const stops = (i) => col.start_ns[i] + col.dur_ns[i];
+  const stops = (i) => start_ns[i] + dur_ns[i];
+  const search = (n, test) => { let lo = 0, hi = n; while (lo < hi) { const mid = (lo + hi) >> 1; if (test(mid)) hi = mid; else lo = mid + 1; } return lo; };
 
   // Tracks: rows of one depth of a track do not overlap; the sums before each tell how busy any part of them is.
   const HEIGHT = 17, HEAD = 16, DEEPEST = 24, RULER = 22;
-  const rows = [], tracks = [], rowOf = new Int32Array(total);
+  const rows = [], tracks = [];
   let first = 0, end = 0;
   for (const [group, label, n] of facts.tracks) {
     let time = 0;
-    const depths = [], open = [];
-    for (let i = first; i < first + n; i++) {
-      time += col.start_ns[i];
-      col.start_ns[i] = time;
-      end = Math.max(end, time + col.dur_ns[i]);
+    const depths = new Uint8Array(n), counts = [], open = [];
+    for (let k = 0; k < n; k++) {
+      time = start_ns[first + k] += time;
+      const stop = time + dur_ns[first + k];
+      if (stop > end) end = stop;
       while (open.length && open[open.length - 1] <= time) open.pop();
-      const depth = Math.min(open.length, DEEPEST - 1);
-      open.push(time + col.dur_ns[i]);
-      (depths[depth] ||= []).push(i);
+      const depth = depths[k] = Math.min(open.length, DEEPEST - 1);
+      counts[depth] = (counts[depth] || 0) + 1;
+      open.push(stop);
     }
     const track = { group, label, first, n, rows: [], folded: false, pinned: false, shown: true, y: 0, high: 0 };
-    depths.forEach((list, depth) => {
-      const ids = Int32Array.from(list), before = new Float64Array(list.length + 1);
-      for (let k = 0; k < list.length; k++) { before[k + 1] = before[k] + col.dur_ns[ids[k]]; rowOf[ids[k]] = rows.length; }
-      const row = { group, label: depth ? "" : label, ids, before, track, depth, y: 0 };
-      rows.push(row);
-      track.rows.push(row);
-    });
+    track.rows = counts.map((some, depth) => ({ group, label: depth ? "" : label, ids: new Int32Array(some), before: new Float64Array(some + 1), track, depth, y: 0 }));
+    const filled = new Int32Array(counts.length);
+    for (let k = 0; k < n; k++) {
+      const { ids, before } = track.rows[depths[k]], place = filled[depths[k]]++;
+      ids[place] = first + k;
+      before[place + 1] = before[place] + dur_ns[first + k];
+    }
+    rows.push(...track.rows);
     tracks.push(track);
     first += n;
   }
+  const rowOf = (i) => tracks[search(tracks.length, (k) => tracks[k].first > i) - 1].rows.find(({ ids }) => ids[search(ids.length, (k) => ids[k] >= i)] === i);
   const isDevice = (track) => / (GPU|TPU|MTIA)\b/.test(track.group) && !track.label.startsWith("annotations");
   const steps = [], causes = [];
   for (const track of tracks) if (track.group.endsWith("traceview")) {
@@ -58,14 +81,17 @@
     if (track.label.startsWith("idle ")) causes.push(track);
   }
   // The other ends of arrows: what a call launched (those of call i stand from `until[i]` to before `until[i + 1]`), backward operators.
-  const until = new Int32Array(total + 2), ends = new Int32Array(total), partner = new Int32Array(total);
-  for (let i = 0; i < total; i++) {
-    if (col.launch[i]) until[col.launch[i] + 1]++;
-    if (col.partner[i]) partner[col.partner[i] - 1] = i + 1;
-  }
-  for (let i = 1; i < until.length; i++) until[i] += until[i - 1];
-  for (let i = 0; i < total; i++) if (col.launch[i]) ends[until[col.launch[i]]++] = i;
-  const launched = (i, most) => [...ends.subarray(until[i], Math.min(until[i] + most, until[i + 1]))];
+  const links = once(() => {
+    const { launch, partner } = col, until = new Int32Array(total + 2), ends = new Int32Array(total), back = new Map();
+    for (let i = 0; i < total; i++) {
+      if (launch[i]) until[launch[i] + 1]++;
+      if (partner[i]) back.set(partner[i] - 1, i);
+    }
+    for (let i = 1; i < until.length; i++) until[i] += until[i - 1];
+    for (let i = 0; i < total; i++) if (launch[i]) ends[until[launch[i]]++] = i;
+    return { until, ends, back };
+  });
+  const launched = (i, most) => { const { until, ends } = links(); return [...ends.subarray(until[i], Math.min(until[i] + most, until[i + 1]))]; };
 
   const stage = byId("stage"), canvas = byId("canvas"), mini = byId("mini"), shade = byId("shade"), told = byId("told"), account = byId("account");
   let from = 0, span = Math.max(1, end), chosen = -1, hovered = -1, matches = null, asked = false, range = null, pinnedHigh = 0, allHigh = 0;
@@ -73,7 +99,6 @@
   byId("waits").hidden = true;
   document.querySelector(".tools").hidden = false;
   const draw = canvas.getContext("2d");
-  const search = (n, test) => { let lo = 0, hi = n; while (lo < hi) { const mid = (lo + hi) >> 1; if (test(mid)) hi = mid; else lo = mid + 1; } return lo; };
   const UNITS = [["s", 1e9], ["ms", 1e6], ["us", 1e3], ["ns", 1]];
   const unitOf = (ns) => UNITS.find(([, size]) => Math.abs(ns) >= size) || UNITS[3];
   const spoken = (ns) => { const [unit, size] = unitOf(ns); return size === 1 ? ns.toFixed(0) + " ns" : (ns / size).toPrecision(4) + " " + unit; };
@@ -218,11 +243,11 @@
     const found = launched(i, 50).map((j) => [i, j]);
     if (col.launch[i]) found.push([col.launch[i] - 1, i]);
     if (col.partner[i]) found.push([col.partner[i] - 1, i]);
-    if (partner[i]) found.push([i, partner[i] - 1]);
+    if (links().back.has(i)) found.push([i, links().back.get(i)]);
     return found;
   };
   const arrow = (a, b, scale, ink) => {
-    const ends = [a, b].map((i) => rows[rowOf[i]]);
+    const ends = [a, b].map((i) => rowOf(i));
     if (!ends.every((row) => row.track.shown)) return;
     const y = ends.map((row) => topOf(row) + HEIGHT / 2 - 1), x0 = (stops(a) - from) * scale, x1 = (col.start_ns[b] - from) * scale;
     const bend = Math.max(20, Math.abs(x1 - x0) / 3);
@@ -290,7 +315,7 @@
     return element;
   };
   const around = (i) => {
-    const row = rows[rowOf[i]], found = [];
+    const row = rowOf(i), found = [];
     for (const above of row.track.rows) {
       if (above.depth >= row.depth) break;
       const k = search(above.ids.length, (j) => col.start_ns[above.ids[j]] > col.start_ns[i]) - 1;
@@ -300,10 +325,10 @@
   };
   const tell = (i, isChosen) => {
     if (i < 0) return;
-    const step = stepAt(col.start_ns[i]), zero = step >= 0 ? col.start_ns[step] : 0, track = rows[rowOf[i]].track;
+    const step = stepAt(col.start_ns[i]), zero = step >= 0 ? col.start_ns[step] : 0, track = rowOf(i).track;
     const lines = [text("name", i), "start " + spoken(col.start_ns[i]) + ", duration " + spoken(col.dur_ns[i]) + (step >= 0 ? ", " + spoken(col.start_ns[i] - zero) + " into " + text("name", step) : "") + ", " + track.group + " " + track.label];
     for (const name of ["category", "algorithm", "direction", "layer", "op"]) if (col[name][i]) lines.push(name + ": " + text(name, i));
-    if (col.detail[i]) lines.push(details[col.detail[i] - 1]);
+    if (col.detail[i]) lines.push(details()[col.detail[i] - 1]);
     if (col.step[i]) lines.push("step: " + (col.step[i] - 1));
     const call = col.launch[i] - 1;
     if (call >= 0) {
@@ -311,32 +336,32 @@
       const operators = around(call);
       if (operators.length) lines.push("launched in: " + operators.map((j) => text("name", j)).join(" > "));
       const known = operators.reverse().find((j) => col.detail[j]);
-      if (known !== undefined) lines.push(text("name", known) + ": " + details[col.detail[known] - 1]);
+      if (known !== undefined) lines.push(text("name", known) + ": " + details()[col.detail[known] - 1]);
     }
     told.textContent = lines.join("\n");
     if (!isChosen) return;
-    const links = document.createElement("div");
-    if (call >= 0) make("button", "Launched by " + cut(text("name", call)), links, () => choose(call, true));
-    for (const j of launched(i, 5)) make("button", "Launches " + cut(text("name", j)), links, () => choose(j, true));
-    if (col.partner[i]) make("button", "Forward operator", links, () => choose(col.partner[i] - 1, true));
-    if (partner[i]) make("button", "Backward operator", links, () => choose(partner[i] - 1, true));
+    const leads = document.createElement("div");
+    if (call >= 0) make("button", "Launched by " + cut(text("name", call)), leads, () => choose(call, true));
+    for (const j of launched(i, 5)) make("button", "Launches " + cut(text("name", j)), leads, () => choose(j, true));
+    if (col.partner[i]) make("button", "Forward operator", leads, () => choose(col.partner[i] - 1, true));
+    if (links().back.has(i)) make("button", "Backward operator", leads, () => choose(links().back.get(i), true));
     const parts = new Set();
     for (const cell of cells.get(text("name", i)) || []) {
       const part = cell.closest(".part, article");
       if (parts.has(part)) continue;
       parts.add(part);
       const name = part && part.querySelector("h3, summary"), isFinding = part && part.tagName === "ARTICLE";
-      make("button", (isFinding ? "Finding: " : "Row in: ") + (name ? name.firstChild.textContent.trim() : "table"), links, () => {
+      make("button", (isFinding ? "Finding: " : "Row in: ") + (name ? name.firstChild.textContent.trim() : "table"), leads, () => {
         const closed = cell.closest("details");
         if (closed) closed.open = true;
         cell.scrollIntoView({ block: "center" });
         (cell.querySelector("button") || cell).focus();
       });
     }
-    if (links.firstChild) told.append(links);
+    if (leads.firstChild) told.append(leads);
   };
   const reveal = (i) => {
-    const row = rows[rowOf[i]], track = row.track;
+    const row = rowOf(i), track = row.track;
     if (!track.shown) byId("tracks").value = "";
     if (track.folded && row.depth) track.folded = false;
     lay();
@@ -486,12 +511,12 @@
 
   // Keys: the next slice of a row, or of the row above or below at the same time.
   const beside = (move) => {
-    const row = rows[rowOf[chosen]], k = search(row.ids.length, (j) => row.ids[j] >= chosen) + move;
+    const row = rowOf(chosen), k = search(row.ids.length, (j) => row.ids[j] >= chosen) + move;
     return row.ids[k] ?? chosen;
   };
   const across = (move) => {
     const shown = rows.filter(isSeen).sort((a, b) => a.y - b.y), middle = chosen >= 0 ? col.start_ns[chosen] : from + span / 2;
-    let k = chosen >= 0 ? shown.indexOf(rows[rowOf[chosen]]) : -1;
+    let k = chosen >= 0 ? shown.indexOf(rowOf(chosen)) : -1;
     k = chosen < 0 ? (move > 0 ? 0 : shown.length - 1) : k + move;
     const row = shown[k];
     if (!row) return chosen;
@@ -510,8 +535,8 @@
     "0": () => show(0, end), g: follow,
     f: () => { if (chosen >= 0) show(col.start_ns[chosen] - col.dur_ns[chosen] * 0.1, Math.max(10, col.dur_ns[chosen] * 1.2)); },
     m: () => { if (chosen >= 0) select(col.start_ns[chosen], stops(chosen)); else select(from, from + span); },
-    c: () => { if (chosen >= 0) { const track = rows[rowOf[chosen]].track; track.folded = !track.folded; lay(); ask(); } },
-    p: () => { if (chosen >= 0) { const track = rows[rowOf[chosen]].track; track.pinned = !track.pinned; lay(); ask(); } },
+    c: () => { if (chosen >= 0) { const track = rowOf(chosen).track; track.folded = !track.folded; lay(); ask(); } },
+    p: () => { if (chosen >= 0) { const track = rowOf(chosen).track; track.pinned = !track.pinned; lay(); ask(); } },
     n: () => find(1), N: () => find(-1), "/": () => { byId("find").focus(); byId("find").select(); },
     Escape: () => { choose(-1); told.textContent = ""; select(null); },
     ArrowLeft: () => chosen < 0 ? KEYS.a() : choose(beside(-1), true), ArrowRight: () => chosen < 0 ? KEYS.d() : choose(beside(1), true),
@@ -572,8 +597,7 @@
   }
 
   // Rows of tables and parts of charts lead to their slices: by name, layer, operator or category.
-  const places = new Map(texts.map((each, place) => [each, place + 1])), cells = new Map(), used = {};
-  for (const name of ["name", "layer", "op", "category"]) { used[name] = new Uint8Array(texts.length + 1); for (let i = 0; i < total; i++) used[name][col[name][i]] = 1; }
+  const places = new Map(texts.map((each, place) => [each, place])), cells = new Map(), KEYED = ["name", "layer", "op", "category"];
   const goTo = (name, sought) => {
     byId("find").value = sought;
     marks = null;
@@ -584,7 +608,7 @@
     byId("timeline").scrollIntoView();
     canvas.focus({ preventScroll: true });
   };
-  const columnOf = (sought) => { const place = places.get(sought); return place && ["name", "layer", "op", "category"].find((name) => used[name][place]); };
+  const columnOf = (sought) => { const place = places.get(sought); return KEYED.find((_, bit) => used[place] >> bit & 1); };
   for (const cell of document.querySelectorAll("main td.t, main [data-slice]")) {
     const sought = cell.dataset.slice || cell.title || cell.textContent, name = columnOf(sought);
     if (!name || cell.closest("#timeline")) continue;
@@ -630,7 +654,7 @@
 
   window.addEventListener("resize", () => { lay(); paintMini(); ask(); });
   window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", ask);
-  window.traceview = { show, paint, col, rows, texts, details, tracks, choose, select, accountOf, ruler, get view() { return { from, span, end, chosen, range }; } };
+  window.traceview = { show, paint, col, rows, texts, tracks, choose, select, accountOf, ruler, get view() { return { from, span, end, chosen, range }; } };
   lay();
   paintMini();
   showStep();
