@@ -16,7 +16,7 @@
 -- at_least = """at least, where less than 95 % of the device time is covered; about, where FLOP are an upper bound or
 -- the peak is that of a CPU at the clock that was noted"""
 -- peak_flop_per_s = "dense peak of the type with the most FLOP, of all devices of a rank"
--- device = "that type: the peak is dense"
+-- device = "that type: the peak is dense; and the device, where all have one name"
 -- hfu_pct = "with what is computed again, where that is more"
 -- unknown = "why MFU cannot be told"
 -- covered_pct = "of the device time, in calls whose cost is known"
@@ -35,7 +35,9 @@ WITH every AS (
 SELECT model_flop, if(covered_pct < 95, 'at least ', '') AS least,
     if(has_steps, 'per step', 'in the recording') AS span, mfu_pct,
     CASE WHEN is_about THEN 'about ' WHEN covered_pct < 95 THEN 'at least ' ELSE '' END AS at_least,
-    if(mfu_pct IS NULL, NULL, peak_flop_per_s) AS peak_flop_per_s, type || ', dense' AS device,
+    if(mfu_pct IS NULL, NULL, peak_flop_per_s) AS peak_flop_per_s, type || ', dense' || coalesce('; ' || (
+        SELECT any_value(regexp_replace(name, '^((NVIDIA|AMD|Tesla|GeForce|Instinct) )+', '')) FROM devices
+        WHERE kind = 'gpu' HAVING count(DISTINCT name) = 1), '') AS device,
     if(hfu_pct > 1.005 * mfu_pct, hfu_pct, NULL) AS hfu_pct,
     if(has_steps AND mfu_pct IS NULL, regexp_replace(untold, '^cannot tell: ', ''), NULL) AS unknown,
     covered_pct

@@ -262,7 +262,11 @@ def test_model_flop_and_mfu_are_a_line_where_shapes_are_recorded(tmp_path: Path)
     [known] = section(given.open(tmp_path / "known"), "overview/efficiency")
     assert (known["model_flop"], known["span"], known["at_least"]) == (2 * 4096**3, "per step", "")
     assert known["mfu_pct"] == pytest.approx(100 * 2 * 4096**3 / 1e-3 / 312e12)
-    assert (known["device"], known["hfu_pct"], known["unknown"]) == ("bf16, dense", None, None)
+    assert (known["device"], known["hfu_pct"], known["unknown"]) == ("bf16, dense; A100-SXM4-40GB", None, None)
+    given.device("Other", device=1)
+    [mixed] = section(given.open(tmp_path / "mixed"), "overview/efficiency")
+    assert mixed["device"] == "bf16, dense"
+    del given.rows["devices"][1]
     given.rows["devices"][0]["name"] = "Some Device"
     [unknown] = section(given.open(tmp_path / "unknown"), "overview/efficiency")
     assert unknown["unknown"] == "no peak is known for bf16 on this device" and unknown["mfu_pct"] is None

@@ -412,6 +412,68 @@ def test_a_page_is_worked_by_keyboard_alone(browser: Any, html: Path) -> None:
     tab.close()
 
 
+CONTROLS = {
+    "a[href]": "links to parts", "summary": "tables, keys, evidence", "#find": "find", "#prev, #next": "its matches",
+    "#tracks": "tracks", "#fit": "everything", "#canvas": "slices", "button.link": "rows and headers",
+    "#told button": "what a slice leads to", "#account button": "what is done with a range",
+    "label.note > input": "filters of tables, searches of stacks", "svg.icicle": "stacks",
+    ".scroll, .side": "what scrolls sideways",
+}  # fmt: skip
+"""What a page has that can be worked, for people."""
+
+
+@pytest.mark.long
+def test_every_control_is_reached_by_tab_and_works(browser: Any, tmp_path: Path) -> None:
+    """Each kind of control is met on the way through the page; filters, Tracks, Previous, Show all and the buttons of a
+    slice and of a range act."""
+    kernels = [event("kernel", f"kernel_{n}", 150 + 2 * n, 1, 1, device=0, stream=1, correlation=n) for n in range(20)]
+    names = tuple((f"kernel_{n}",) for n in range(20))
+    many = Report("many", "Many", "", (Section("m", "All", "", (Column("name", "VARCHAR", ""),), names, None, ""),), ())
+    with made(tmp_path, [*RUN, *kernels]) as connection:
+        shown = page.gather(connection, "keys", 1000, steps="all", first=(many,))
+    (tmp_path / "keys.html").write_text(render(shown, "1"), encoding="utf-8")
+    found = _drawn(browser, tmp_path / "keys.html")
+    tab, keys = found.tab, found.tab.keyboard
+    rows = "[...document.activeElement.closest('.part').querySelectorAll('tbody tr')].filter((it) => !it.hidden).length"
+    _tab_to(tab, "it.matches('.part label.note > input') && !it.closest('figure')")
+    before = tab.evaluate(rows)
+    keys.type("kernel_1")
+    assert (before, tab.evaluate(rows)) == (20, 11)
+    tab.evaluate("document.activeElement.blur(); window.scrollTo(0, 0)")
+    _tab_to(tab, "it.id === 'find'")
+    keys.type("kernel_1")
+    for key, said in (("Tab", ""), ("Tab", "1"), ("", "2"), ("Shift+Tab", "1")):
+        if key:
+            keys.press(key)
+        if said:
+            keys.press("Enter")
+            assert tab.inner_text("#found") == f"{said} of 22 slices"
+    _tab_to(tab, "it.id === 'tracks'", 3)
+    keys.type("stream 1")
+    labels = tab.evaluate("traceview.tracks.filter((it) => it.shown).map((it) => it.label)")
+    assert labels and all("stream 1" in label for label in labels)
+    _tab_to(tab, "it.id === 'fit'", 2)
+    keys.press("Enter")
+    assert tab.evaluate("traceview.view.span === traceview.view.end")
+    _tab_to(tab, "it.id === 'canvas'", 4)
+    keys.press("m")
+    _tab_to(tab, "it.matches('#account button') && it.textContent === 'Clear'")
+    keys.press("Enter")
+    assert not tab.locator("#account").is_visible()
+    # Whatever can be worked has the focus once on the way from the top.
+    tab.evaluate("document.querySelector('nav a').focus()")
+    met = {"a[href]"}
+    for _ in range(600):
+        keys.press("Tab")
+        now = tab.evaluate("(names) => names.filter((name) => document.activeElement.matches(name))", list(CONTROLS))
+        if not now:
+            break
+        met |= set(now)
+    assert met == set(CONTROLS) - {"#account button", ".scroll, .side"} | (met & {".scroll, .side"})
+    assert not found.said
+    tab.close()
+
+
 def test_tracks_fold_pin_and_filter(fresh: Any) -> None:
     def tops() -> dict[str, tuple[float, float]]:
         return {
@@ -658,6 +720,16 @@ def test_commands_stand_as_code_and_text_of_a_trace_is_no_markup(tmp_path: Path)
     section = Section("s", "Title", "See `a <b>` and <i>.", (Column("x", "BIGINT", ""),), ((1,),), "By `c`.", "")
     text = render(Page("p", (Report("r", "R", "", (section,), ()),), (), (), (), None), "1")
     assert "See <code>a &lt;b&gt;</code> and &lt;i&gt;." in text and "By <code>c</code>." in text
+
+
+def test_a_report_begins_with_its_answer() -> None:
+    """What it holds in general stands below the sentence that says what was found."""
+    one = Section("verdict", "", "", (Column("text", "VARCHAR", ""),), (("B wins.",),), None, "", None, None,
+                  Look(lines=("{text}",)))  # fmt: skip
+    other = Section("s", "Rows", "", (Column("x", "BIGINT", ""),), ((1,),), None, "")
+    text = render(Page("p", (Report("r", "R", "Speeds of all.", (one, other), ()),), (), (), (), None), "1")
+    assert text.index("B wins.") < text.index("Speeds of all.") < text.index("<h3>Rows</h3>")
+    assert text.count("B wins.") == text.count("Speeds of all.") == 1
 
 
 def test_it_prints(browser: Any, html: Path) -> None:
