@@ -35,8 +35,6 @@ MOST_COLUMNS = 9
 """Columns from which on those that hold nothing but zeros, or nothing, are only named below the table."""
 MOST_ON_PAPER = 12
 """Columns of a table on paper: those of least value stay on the screen."""
-KEYED = ("name", "layer", "op", "category")
-"""Columns whose texts rows of tables may lead to."""
 LONG_TEXT = 40
 _CODE = re.compile("`([^`]+)`")
 
@@ -128,21 +126,18 @@ def _is_said_once(texts: Sequence[str]) -> bool:
 
 def _data(timeline: Timeline) -> str:
     """The columns of the timeline as varints, what columns each text stands in, and the texts in JSON, each with its
-    length before it: compressed, as text.
-
-    Starts are differences within their track; texts and steps are moved up by one, so that nothing is 0.
-    """
+    length before it: compressed, as text. Starts are differences within their track; texts and steps are moved up by
+    one, so that nothing is 0."""
     columns = {name: np.asarray(values, np.int64) for name, values in timeline.columns.items()}
-    starts = columns["start_ns"]
-    moved = np.diff(starts, prepend=0)
+    moved = np.diff(columns["start_ns"], prepend=0)
     firsts = np.cumsum([0, *(track.n_slices for track in timeline.tracks)])[:-1]
-    moved[firsts] = starts[firsts]
-    uses = sum(np.isin(range(len(timeline.texts)), columns[name]) << bit for bit, name in enumerate(KEYED))
+    moved[firsts] = columns["start_ns"][firsts]
+    keyed = ("name", "layer", "op", "category")  # As in the script: columns to whose texts rows of tables lead.
+    uses = sum(np.isin(range(len(timeline.texts)), columns[name]) << bit for bit, name in enumerate(keyed))
     written = [moved if name == "start_ns" else values + (name != "dur_ns") for name, values in columns.items()]
     blocks = [varints(values).text() for values in (*written, np.asarray(uses, np.int64))]
-    details = ["\n".join(map(clean, text.split("\n"))) for text in timeline.details]
-    for texts in (list(map(clean, timeline.texts)), details):
-        blocks.append(json.dumps(texts, separators=(",", ":")).encode())
+    texts = [list(map(clean, timeline.texts)), ["\n".join(map(clean, it.split("\n"))) for it in timeline.details]]
+    blocks += [json.dumps(each, separators=(",", ":")).encode() for each in texts]
     packed = b"".join(part for block in blocks for part in (varints(np.array([len(block)])).text(), block))
     return base64.b64encode(zlib.compress(packed, 9)).decode()
 
