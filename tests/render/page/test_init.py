@@ -419,7 +419,7 @@ CONTROLS = {
     "label.note > input": "filters of tables, searches of stacks", "svg.icicle": "stacks",
     ".scroll, .side": "what scrolls sideways",
 }  # fmt: skip
-"""What a page has that can be worked, for people."""
+"""Controls of a page, for people."""
 
 
 @pytest.mark.long
