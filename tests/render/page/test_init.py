@@ -723,7 +723,7 @@ def test_commands_stand_as_code_and_text_of_a_trace_is_no_markup(tmp_path: Path)
 
 
 def test_a_report_begins_with_its_answer() -> None:
-    """What it holds in general stands below the sentence that says what was found."""
+    """A sentence on all of it stands below the sentence that says what was found."""
     one = Section("verdict", "", "", (Column("text", "VARCHAR", ""),), (("B wins.",),), None, "", None, None,
                   Look(lines=("{text}",)))  # fmt: skip
     other = Section("s", "Rows", "", (Column("x", "BIGINT", ""),), ((1,),), None, "")
