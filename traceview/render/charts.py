@@ -687,7 +687,7 @@ def intervals(section: Section, rows: Sequence[Row], how: Row, width: int) -> Ma
     ends = [row[key] for row in rows for key in (how["low"], how["high"], how["value"]) if is_positive(row[key])]
     least, most, drawing = min(0.98, *ends), max(1.02, *ends), Drawing(width=width)
     longest = max(len(str(row[how["label"]])) for row in rows)
-    at, right, pitch = (max(120, min(300, longest * LETTER + 10)), 210, 24) if width == WIDTH else (8, 16, 42)
+    at, right, pitch = (max(120, min(300, longest * LETTER + 10)), 290, 24) if width == WIDTH else (8, 16, 42)
 
     def x(value: float) -> float:
         return at + (width - at - right) * _share(value, least, most)
@@ -710,7 +710,7 @@ def intervals(section: Section, rows: Sequence[Row], how: Row, width: int) -> Ma
             drawing.text(0, y - 14, f"{shortened(name, MOST_NARROW - len(told))} {told}")
             continue
         drawing.text(at - 8, y + 4, name, at - 10, text_anchor="end")
-        drawing.text(width - 200, y + 4, told, 200)
+        drawing.text(width - 280, y + 4, told, 280)
     _left_out(drawing, len(rows) - MOST_ROWS, "rows")
     return drawing.svg(f"{section.title}: {len(rows)} rows", SIZES[width])
 
