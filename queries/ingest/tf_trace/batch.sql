@@ -16,7 +16,8 @@ SELECT
     TRY_CAST(args ->> '$.bytes_allocated' AS BIGINT) AS bytes_allocated,
     TRY_CAST(args ->> '$.bytes_reserved' AS BIGINT) AS bytes_reserved,
     TRY_CAST(args ->> '$.addr' AS BIGINT) AS addr,
-    TRY_CAST(args ->> '$.allocation_bytes' AS BIGINT) AS allocation_bytes
+    TRY_CAST(args ->> '$.allocation_bytes' AS BIGINT) AS allocation_bytes,
+    TRY_CAST(args ->> '$.requested_bytes' AS BIGINT) AS requested_bytes
 FROM event e
 LEFT JOIN (SELECT pid, any_value(label) AS label FROM label WHERE tid IS NULL GROUP BY pid) p ON p.pid = e.pid
 LEFT JOIN (SELECT pid, tid, any_value(label) AS label FROM label WHERE tid IS NOT NULL GROUP BY pid, tid) t
