@@ -647,20 +647,24 @@ def _panel(drawing: Drawing, place: int, panel: tuple[str, str, list[Row]], how:
     drawing.height = top + PANEL + FOOT
     xs, ys = sorted({row[x_name] for row in rows}), [row[y_name] for row in rows]
     unit, width = style(y_name, ys), WIDTH / ACROSS - 96
+    # The axis ends at 1, 2 or 5 times a power of ten.
+    first, last = (10.0 ** floor(log10(each)) for each in (min(ys), max(ys)))
+    low = max(n * first for n in (1, 2, 5) if n * first <= min(ys) * (1 + 1e-9))
+    high = min(n * last for n in (1, 2, 5, 10) if n * last >= max(ys) * (1 - 1e-9))
 
     def at(row: Row) -> tuple[float, float]:
         return (
             left + 76 + width * _share(row[x_name], xs[0], xs[-1]),
-            top + PANEL - 6 - (PANEL - 36) * _share(row[y_name], min(ys), max(ys)),
+            top + PANEL - 6 - (PANEL - 36) * _share(row[y_name], low, high),
         )
 
     drawing.text(left, top + 14, f"{name}, {y_name.rsplit('_', 1)[0]}", WIDTH / ACROSS - 10)
-    for value in dict.fromkeys((min(ys), max(ys))):
+    for value in dict.fromkeys((low, high)):
         y = at({x_name: xs[0], y_name: value})[1]
         drawing.add("line", x1=left + 76, x2=left + 76 + width, y1=y, y2=y, class_="grid")
         drawing.text(left + 72, y + 4, in_unit(unit, value), text_anchor="end")
     for value in dict.fromkeys((xs[0], xs[-1])):
-        drawing.text(at({x_name: value, y_name: min(ys)})[0], top + PANEL + 14, f"{value:g}", text_anchor="middle")
+        drawing.text(at({x_name: value, y_name: low})[0], top + PANEL + 14, f"{value:g}", text_anchor="middle")
     drawing.text(left + 76 + width / 2, top + PANEL + 28, x_name, text_anchor="middle", class_="dim")
     for series, some in groupby(sorted(rows, key=lambda row: str(row[line])), lambda row: str(row[line])):
         points = sorted((at(row), row[x_name], row[y_name]) for row in some)
