@@ -2,7 +2,7 @@
 
     python benchmarks/page.py CAPTURE [--slices N] [--keep PAGE] [PAGE ...]
 
-The timeline of the capture is repeated, each time later, until it has so many slices; pages that were made before (of
+The timeline of the capture is repeated, each time later, until it has N slices; pages that were made before (of
 another version, say) are measured in turns with it. Ready: from the start of the navigation until the timeline can be
 used; processor seconds: of the page's process until then. Heap: JavaScript's, and what buffers take beside it, after
 everything that is not used was given back. Frame: the median of 30 views of every width. Needs the extra `dev` and a
@@ -35,7 +35,7 @@ FRAMES = """() => { const { show, paint, view } = traceview, took = [];
 
 
 def repeated(found: Timeline, times: int) -> Timeline:
-    """The slices so many times over: those of a track stay together, other ends of arrows stay in their copy."""
+    """The slices `times` times over: those of a track stay together, other ends of arrows stay in their copy."""
     columns = {name: np.asarray(values) for name, values in found.columns.items()}
     length = int((columns["start_ns"] + columns["dur_ns"]).max()) + 1000
     counts = [track.n_slices for track in found.tracks]

@@ -1,4 +1,4 @@
--- doc = """Kernels of products and convolutions whose blocks a multiprocessor holds so many of at once as its
+-- doc = """Kernels of products and convolutions, and how many of their blocks a multiprocessor holds at once, as its
 -- registers, shared memory, warps and places for blocks allow (classify/devices.toml): NVIDIA's devices whose compute
 -- capability, kernels' grids, registers and shared memory are recorded. All of them together hold one wave. Whether a
 -- kernel's blocks stay and take one tile after the other (persistent), or start in clusters, is known by name only:

@@ -70,8 +70,9 @@ def test_shapes_come_from_the_graph(tmp_path: Path) -> None:
 
 
 def test_lines_come_from_the_graph(tmp_path: Path) -> None:
-    stacks = ["/app/net.py(8): call;/app/train.py(17): step", "/usr/lib/python3.11/site-packages/x/y.py(2): z"]
-    lines = {"stacks": stacks, "nodes": {"net_1/conv2d_1/Relu": 0, "adam_1/x": 1, "net_1/conv2d_1/Conv2D": 2}}
+    # What is no text keeps its place: the texts behind it are those that were meant.
+    stacks = [7, "/app/net.py(8): call;/app/train.py(17): step", "/usr/lib/python3.11/site-packages/x/y.py(2): z"]
+    lines = {"stacks": stacks, "nodes": {"net_1/conv2d_1/Relu": 1, "adam_1/x": 2, "net_1/conv2d_1/Conv2D": 0}}
     connection = opened(tmp_path, {"lines": lines})
     query = "SELECT o.name, l.file, l.line, l.function FROM source_lines l JOIN raw.ops o ON o.id = l.op_id"
     assert connection.execute(query).fetchall() == [(CONV, "/app/net.py", 8, "call")] * 3

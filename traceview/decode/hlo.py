@@ -30,8 +30,10 @@ OP_NAME, SOURCE_FILE, SOURCE_LINE, FRAME = 2, 3, 4, 15
 FILES, FUNCTIONS, LOCATIONS, FRAMES = 1, 2, 3, 4
 """Tables of a program's frames, counted from 1: a location is a file, a function and a line; a frame a location and the
 frame around it."""
-MOST_FRAMES = MOST_DIMENSIONS = 64
+MOST_FRAMES = 64
+MOST_DIMENSIONS = 64
 Place = tuple[int, int]
+"""Begin and end of a message in the file."""
 SHAPE_TYPE, SHAPE_SIZES, SHAPE_PARTS = 2, 3, 4
 IMAGE, FILTER, OUTPUT = (7, 8, 11), (3, 4, 6), (9, 10, 12)
 """Fields with the numbers of an operand's dimensions: batch (a filter's inputs), channels (its outputs), spatial."""

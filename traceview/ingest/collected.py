@@ -34,18 +34,14 @@ def add(sink: Sink, about: dict[str, Any]) -> None:
         for node, told in _dict(about.get("convolutions")).items()
         if isinstance(told, dict)
     ]
-    lines = _dict(about.get("lines"))
-    stacks = [text for text in _list(lines.get("stacks")) if isinstance(text, str)]
-    places = [(node, at) for node, at in _dict(lines.get("nodes")).items() if type(at) is int and 0 <= at < len(stacks)]
-    if layers or shapes or places:
+    graph = _dict(about.get("lines"))
+    stacks = {at: text for at, text in enumerate(_list(graph.get("stacks"))) if isinstance(text, str)}
+    places = [(node, at) for node, at in _dict(graph.get("nodes")).items() if type(at) is int]
+    lines = [(node, stacks[at]) for node, at in places if at in stacks]
+    if layers or shapes or lines:
         _keep(sink, "collected_layer", dict.fromkeys(("scope", "layer"), "VARCHAR"), layers)
         _keep(sink, "collected_convolution", dict.fromkeys(("node", *FACTS), "VARCHAR"), shapes)
-        _keep(
-            sink,
-            "collected_line",
-            dict.fromkeys(("node", "stack"), "VARCHAR"),
-            [(node, stacks[at]) for node, at in places],
-        )
+        _keep(sink, "collected_line", dict.fromkeys(("node", "stack"), "VARCHAR"), lines)
         sink.replace("ops", _sql("ops"))
     noted = _dict(about.get("memory"))
     tensors = {(*row, when) for when in ("start", "end") for row in _list(noted.get(when))[:MOST_HELD] if _is_held(row)}

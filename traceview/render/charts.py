@@ -517,8 +517,8 @@ class Drawing:
 
 
 def shortened(content: str, letters: int) -> str:
-    """A text of so many letters or its two ends: names that share their beginning differ in their end, and the other
-    way round."""
+    """Return a text that fits into `letters`, else its two ends: names that share their beginning differ in their end,
+    and the other way round."""
     if len(content) <= letters:
         return content
     shown = max(1, letters - 1)
