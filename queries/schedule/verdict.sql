@@ -23,4 +23,10 @@ UNION ALL
 SELECT 2, format('The machine was busy in {} of {} rounds: other programs took a tenth of the cores.', noisy_pairs,
     pairs)
 FROM plan WHERE noisy_pairs > 0
+UNION ALL
+SELECT 3, format('While {} of {} convolutions were timed, other programs took a tenth of the cores or more, at most '
+    || '{:.0f} %: {}.', count(DISTINCT layer) FILTER (others_pct >= 10), count(DISTINCT layer), max(others_pct),
+    if(max(threads) = 1, 'times are processor time, which they disturb less',
+        'on an idle machine the choice may be another one'))
+FROM raw.algorithm_times WHERE EXISTS (FROM plan) HAVING max(others_pct) >= 10
 ORDER BY position

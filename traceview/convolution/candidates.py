@@ -10,6 +10,7 @@ workspace is what was seen to be allocated.
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable
 from importlib import import_module
 from types import SimpleNamespace
@@ -41,9 +42,9 @@ OLD = "sse41"
 def candidates(task: dict[str, Any], say: Callable[..., None]) -> None:
     """Say every candidate of every pass of some layers, each layer as soon as it is measured."""
     torch.set_num_threads(task["threads"])
-    say(environment=environment())
+    say(environment=environment(), cpu_s=time.process_time())
     for place, layer in enumerate(task["layers"]):
-        say(measured=place, **measured(layer))
+        say(measured=place, **measured(layer), cpu_s=time.process_time())
 
 
 def measured(layer: dict[str, Any]) -> dict[str, Any]:

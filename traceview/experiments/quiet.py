@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import resource
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +41,11 @@ def others_pct(begin: Moment, end: Moment, cores: int | None = None) -> float | 
         return None
     others = (end.busy_s - begin.busy_s) - (end.own_s - begin.own_s)
     return 100 * max(others, 0.0) / ((end.wall_s - begin.wall_s) * (cores or n_cores()))
+
+
+def beside(begin: Moment, worker_s: float) -> float | None:
+    """The share that other programs took since then, beside a worker that has not ended and took `worker_s`."""
+    return None if begin.busy_s is None else others_pct(replace(begin, busy_s=begin.busy_s + worker_s), now())
 
 
 def within(window: Any) -> float | None:

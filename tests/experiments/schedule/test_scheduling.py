@@ -203,6 +203,31 @@ def test_a_busy_machine_proves_by_processor_time_or_not_at_all(
         assert ("processor time decides" in said[-1]) == (threads == 1)
 
 
+@pytest.mark.parametrize(
+    ("threads", "shares", "said"),
+    [
+        (1, {"a": 3.0, "b": 45.4}, "While 1 of 2 convolutions were timed, other programs took a tenth of the cores or "
+         "more, at most 45 %: times are processor time, which they disturb less."),
+        (2, {"a": 30.0, "b": 12.0}, "While 2 of 2 convolutions were timed, other programs took a tenth of the cores or "
+         "more, at most 30 %: on an idle machine the choice may be another one."),
+        (2, {"a": 9.0, "b": 0.0}, None),
+        (2, {}, None),
+    ],
+)  # fmt: skip
+def test_other_programs_beside_the_passes_are_said_without_a_proof_too(
+    threads: int, shares: dict[str, float], said: str | None, tmp_path: Path
+) -> None:
+    journal = Journal(tmp_path / "results", outcome.described(job()))
+    rows = [{**row, "threads": threads, "others_pct": shares.get(row["layer"])} for row in given().rows]
+    journal.add_all({"algorithm_times": rows})
+    outcome.keep(answered(), journal)
+    journal.finish()
+    with closing(store.open_capture(tmp_path / "results")) as connection:
+        verdict = reports.run(connection, "schedule", {}).sections[0].rows
+    assert verdict[0][1].endswith("whole steps: not proved end to end.")
+    assert [row[1] for row in verdict[1:]] == [said] * (said is not None)
+
+
 def test_what_confirming_drops_is_no_time_of_the_plan() -> None:
     answer = answered()
     before = answer.modelled_ns["the plan"]

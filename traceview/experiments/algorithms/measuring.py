@@ -160,7 +160,7 @@ class Session:
                 if "row" in answer:
                     found.append(answer["row"])
                 if "done" in answer:
-                    share = _others(moment, quiet.now(), answer["cpu_s"] - cpu_s)
+                    share = quiet.beside(moment, answer["cpu_s"] - cpu_s)
                     self.about["cpu_s"] = answer["cpu_s"]
                     return [self._row(group, row, share) for row in found]
             ended = self.worker.close()
@@ -239,14 +239,6 @@ def _algorithm(told: dict[str, Any], group: Group) -> str | None:
         verdicts = classify_call(OPERATORS[group.direction], tuple(told["kernels"]))
         return next((verdict.algorithm for verdict in verdicts if verdict.algorithm), None)
     return classify_op(told["operator"]).algorithm if told.get("operator") else None
-
-
-def _others(begin: quiet.Moment, end: quiet.Moment, worker_s: float) -> float | None:
-    """The share of the cores that other programs took while the worker ran, which has not ended yet."""
-    if begin.busy_s is None:
-        return None
-    ours = quiet.Moment(begin.wall_s, begin.busy_s + worker_s, begin.own_s)
-    return quiet.others_pct(ours, end)
 
 
 def processor(file: Path = Path("/proc/cpuinfo")) -> str:

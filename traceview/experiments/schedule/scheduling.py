@@ -15,6 +15,7 @@ from typing import Any
 
 from traceview.convolution.plan import DIRECTIONS, INPUT, OWN, admissible, entry, plan, single_plans, under_shared_cap
 from traceview.errors import InputError
+from traceview.experiments import quiet
 from traceview.experiments.results import Journal
 from traceview.experiments.schedule import inputs
 from traceview.experiments.schedule.job import Answer, Job, work
@@ -90,15 +91,18 @@ def _measured(job: Job, given: Given, journal: Journal) -> list[dict[str, Any]]:
         f"thread{'s' * (job.n_threads > 1)}"
     )
     about: dict[str, Any] = dict(given.about)
-    done = len(kinds) - len(lacking)
+    done, since, cpu_s = len(kinds) - len(lacking), quiet.now(), 0.0
 
     def told(line: dict[str, Any]) -> None:
-        nonlocal done
+        nonlocal done, since, cpu_s
+        share = quiet.beside(since, line["cpu_s"] - cpu_s)
+        since, cpu_s = quiet.now(), line["cpu_s"]
         if "measured" not in line:
             about.update(line["environment"])
             return
         layer = lacking[line["measured"]]
-        journal.add_all({TABLE: rows_of(layer, line["rows"], line["change"], about, Path(job.model).name)})
+        rows = rows_of(layer, line["rows"], line["change"], about, Path(job.model).name)
+        journal.add_all({TABLE: [{**row, "others_pct": share} for row in rows]})
         done += 1
         job.say(f"[{done}/{len(kinds)}] {layer['module']} is measured")
 
