@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from pathlib import Path
 
 import pytest
@@ -137,6 +138,30 @@ def test_what_was_not_used_for_long_makes_room(small: Path, tmp_path: Path, monk
     assert not places[0].exists()
     answers(small)
     assert [place.exists() for place in places] == [True, False, False, True]
+
+
+def test_only_folders_that_were_used_since_are_looked_into(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    places = [tmp_path / "materialized" / name for name in "abcd"]
+    for age, place in enumerate(places):
+        place.mkdir(parents=True)
+        (place / "busy.parquet").write_bytes(bytes(10))
+        os.utime(place, (time.time() - 1000 * age - 100,) * 2)
+    looked: list[str] = []
+    scandir = os.scandir
+    monkeypatch.setattr(os, "scandir", lambda path: (looked.append(getattr(path, "name", "")), scandir(path))[1])
+    materialized.make_room(places[0], 40)
+    assert sorted(looked) == ["a", "b", "c", "d", "materialized"]
+    looked.clear()
+    (places[2] / "busy.parquet").write_bytes(bytes(20))
+    os.utime(places[2])
+    materialized.make_room(places[0], 50)
+    assert sorted(looked) == ["c", "materialized"] and all(place.exists() for place in places)
+    materialized.make_room(places[0], 49)
+    assert [place.exists() for place in places] == [True, True, True, False]
+    (tmp_path / "materialized.sizes").write_text("[1]")
+    looked.clear()
+    materialized.make_room(places[0], 40)
+    assert sorted(looked) == ["a", "b", "c", "materialized"]
 
 
 @pytest.mark.long

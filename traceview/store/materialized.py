@@ -143,16 +143,34 @@ def remember(folder: Path, answers: Any) -> None:
 
 
 def make_room(newest: Path, most_bytes: int) -> None:
-    """Remove folders beside `newest` that have not been used for long, or are too much together; that one stays."""
-    n_bytes, now = 0, time.time()
+    """Remove folders beside `newest` that have not been used for long, or are too much together; that one stays.
+
+    The sizes of those that nobody used since are noted beside them."""
+    n_bytes, now, note = 0, time.time(), newest.parent.with_suffix(".sizes")
+    (noted, known), sizes = _noted(note), dict[str, int]()
     with os.scandir(newest.parent) as entries:
         places = [(_used(entry), entry) for entry in entries if not entry.name.startswith(".")]
     for used, found in sorted(places, key=lambda each: (each[1].name == newest.name, each[0]), reverse=True):
-        with contextlib.suppress(OSError), os.scandir(found) as files:
-            n_bytes += sum(each.stat(follow_symlinks=False).st_size for each in files)
+        is_known = used < noted and found.name in known
+        n_bytes += sizes.setdefault(found.name, known[found.name] if is_known else _size(found))
         is_old = now - used > DAYS * _DAY_SECONDS
         if found.name != newest.name and (is_old or n_bytes > most_bytes):
             shutil.rmtree(found, ignore_errors=True)
+    with contextlib.suppress(OSError):
+        note.write_text(json.dumps(sizes), encoding="ascii")
+
+
+def _noted(note: Path) -> tuple[float, dict[str, int]]:
+    """When sizes were noted, and those by name; nothing where they cannot be read."""
+    with contextlib.suppress(OSError, ValueError, TypeError, AttributeError, RecursionError):
+        return note.stat().st_mtime, {name: int(n_bytes) for name, n_bytes in json.loads(note.read_bytes()).items()}
+    return 0, {}
+
+
+def _size(folder: os.DirEntry[str]) -> int:
+    with contextlib.suppress(OSError), os.scandir(folder) as files:
+        return sum(each.stat(follow_symlinks=False).st_size for each in files)
+    return 0
 
 
 def _used(entry: os.DirEntry[str]) -> float:
