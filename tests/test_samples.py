@@ -114,6 +114,18 @@ def test_every_report_renders(sample: Path, third: int, captures: Any) -> None:
             CHECKS[form](renderer(form).render(report), report)
 
 
+@pytest.mark.parametrize(
+    "sample", [pytest.param(path, marks=() if path in FIRST else pytest.mark.long) for path in SAMPLES], ids=named
+)
+def test_a_finding_is_read_in_twelve_lines(sample: Path, captures: Any) -> None:
+    """On a terminal of 100 columns, its title among them."""
+    answers = findings.run(captures.open(sample))
+    text = renderer("table").render(findings.for_people(answers), width=100)
+    for found in (each for each in answers.findings if each.status == "found"):
+        block = text.split(f"\n{found.title}\n")[1].split("\n\n")[0].splitlines()
+        assert block[0].startswith("Change: ") and len(block) <= 11, found.rule
+
+
 def check_table(text: str, report: Report) -> None:
     """Between the title and what the numbers rest on there is something: rows, or a sentence in place of them."""
     words = " ".join(text.split())

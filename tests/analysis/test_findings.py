@@ -214,8 +214,36 @@ def test_a_finding_is_read_from_the_top_in_few_lines(tmp_path: Path) -> None:
     report = findings.for_people(answers)
     text = table.render(report, width=200)
     assert report.doc.startswith("Processor: little.") and report.footer[-1] == "Steps: 3."
+    whole = table.render(findings.for_people(answers, True), width=200)
     for found in (f for f in answers.findings if f.status == "found"):
         block = text.split(f"\n{found.title}\n")[1].split("\n\n")[0].splitlines()
-        assert block[0].startswith("Change: ") and len(block) <= 12
-        assert not any(line in text for line in found.evidence)
-    assert len(table.render(findings.for_people(answers, True), width=200)) > len(text)
+        assert block[0].startswith("Change: ") and len(block) < 12
+        assert not any(line in text for line in (*found.evidence, f"Trade-offs: {found.cost}"))
+        assert f"\nWhy: {found.problem[:20]}" in text and f"Trade-offs: {found.cost}" in whole
+    assert "--evidence says more" in text and "--evidence says more" not in whole
+
+
+LABELS = ("Change", "Saving", "Confidence", "Where", "Why", "Do not apply if")
+
+
+@pytest.mark.parametrize("length", [pytest.param(0, marks=pytest.mark.long), 150, 3000])
+def test_no_finding_of_any_rule_takes_more_than_twelve_lines(length: int) -> None:
+    """Every change in every framework, beside what is read from the trace, short and long."""
+    said = "medium: " + ("A name of some length, and then another. " * 80)[:length].strip()
+    made = {field.name: "" for field in fields(Finding)} | {"status": "found", "evidence": (), "run_ns": None}
+    made |= {"rank": 3, "n_ranks": 16, "of": "the step", "problem": said, "place": said, "confidence": said}
+    made |= {"saving_ns": 1_234_567, "work_ns": 2_345_678, "step_ns": 10**9, "saving_pct": 12.3}
+    made |= {"path": certainty.OFF, "path_slack_ns": 765_432}
+    every = [
+        Finding(**made | {"rule": rule.name, "title": f"{rule.name} {key}", "fix": fix} | texts)
+        for rule in advice.load()
+        for texts in [{name: rule.extra[name] for name in ("why", "cost", "unless")}]
+        for key, fix in rule.extra["fix"].items()
+    ]
+    text = table.render(findings.for_people(findings.Answers((*every,), (), Place("", "cpu"))), width=100)
+    for found in every:
+        block = text.split(f"\n{found.title}\n")[1].split("\n\n")[0].splitlines()
+        assert len(block) <= 11, found.title
+        begins = [line.split(": ")[0] for line in block]
+        assert [label for label in begins if label in LABELS] == list(LABELS)
+        assert found.unless in " ".join(block)

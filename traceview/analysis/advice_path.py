@@ -151,11 +151,7 @@ def _runs_ahead(graph: Graph, tasks: Mapping[str, Ints]) -> bool:
 
 
 def _bounded(
-    connection: duckdb.DuckDBPyConnection,
-    path: Path,
-    removed: sql.Query,
-    params: Mapping[str, str],
-    found: Finding,
+    connection: duckdb.DuckDBPyConnection, path: Path, removed: sql.Query, params: Mapping[str, str], found: Finding
 ) -> Finding:
     values = removed.typed(connection, params)
     wrapped = replace(removed, body=f"WITH removed AS (\n{removed.body}\n)\n{critical.query('removed').body}")

@@ -48,7 +48,8 @@ def path_sentence(finding: Finding) -> str:
     counted = f"{(finding.work_ns or 0) / 1e6:,.3f} ms"
     if finding.path == ON:
         saving = f"{(finding.path_saving_ns or 0) / 1e6:,.3f} ms"
-        return f"On the critical path: {saving} of the {counted} that the rule counts."
+        part = "all that the rule counts" if saving == counted else f"{saving} of the {counted} that the rule counts"
+        return f"On the critical path: {part}."
     if finding.path == OFF:
         slack = (finding.path_slack_ns or 0) / 1e6
         return f"Not on the critical path: the rule counts {counted}, but " + (

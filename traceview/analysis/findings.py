@@ -6,6 +6,8 @@ those that running every rule gives, so they are used only where the user set no
 
 from __future__ import annotations
 
+import re
+import textwrap
 import tomllib
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -216,7 +218,10 @@ def for_people(answers: Answers, with_evidence: bool = False, with_all: bool = F
     lacking = tuple((f.rule, f.reason) for f in unknown)
     tail = [_section("unknown", "Not enough data", "", ("rule", "reason"), lacking)] if unknown and with_all else []
     absent = [f.rule + (f" ({f.reason})" if f.reason else "") for f in findings if f.status == "not found"]
-    lines = [] if with_all or not unknown else [_not_enough(unknown)]
+    lines = (
+        ["--evidence says more of each finding: trade-offs, and what shows it."] if found and not with_evidence else []
+    )
+    lines += [] if with_all or not unknown else [_not_enough(unknown)]
     lines += [f"Checked, no problem: {', '.join(absent)}."] if absent else []
     busy = [line for line in answers.footer if BUSY in line]
     rest = [line for line in answers.footer if line not in busy]
@@ -264,30 +269,51 @@ def _denominator(found: Sequence[Finding]) -> str:
     return f"Potential saving (upper bound) in device time, {what}. {once}Findings can overlap: do not add them up."
 
 
-_DETAIL = (
-    *("Change: {fix}", "\nFound: {problem}", "\nWhere: {place}", "\nSaving: {saving}", "\nConfidence: {confidence}"),
-    *("\nWhy: {why}", "\nTrade-offs: {cost}", "\nDo not apply if: {unless}", "\nMeasured: {measured}"),
-)
-"""Lines of a finding: the change first."""
+MOST_LINES, WIDTH = 12, 100
+"""Lines of a finding whose evidence is not asked for, its title among them, on a terminal of that width."""
+_LONGEST = {"fix": 280, "place": 93}
+"""Letters of a sentence from which its middle is left out; 180 of others."""
+
+
+def _fitted(texts: Mapping[str, str]) -> dict[str, str]:
+    """As many sentences of each text as fit: those that say least give way first; changes that do are counted."""
+    parts = {name: re.split(r"(?<=[.;]) (?=\S)", text)[:MOST_LINES] for name, text in texts.items() if name != "cost"}
+    n_changes = len(parts["fix"])
+
+    def shown(name: str) -> str:
+        most, more = _LONGEST.get(name, 180), n_changes - len(parts[name]) if name == "fix" else 0
+        cut = (f"{p[: most // 2 - 2]}...{p[2 - most // 2 :]}" if len(p) > most else p for p in parts[name])
+        text = re.sub(";$", "." if name == "why" else "", " ".join(cut))
+        return f"{text}; {more} more with --evidence" if more else text
+
+    def n_lines() -> int:
+        told = (f"{label.doc}: {shown(name)}" for name, label in columns("detail").items() if parts.get(name))
+        return 1 + sum(len(textwrap.wrap(text, WIDTH, break_on_hyphens=False)) for text in told)
+
+    for name in ("measured", "why", "confidence", "place", "fix", "saving"):
+        while len(parts.get(name, ())) > (name != "measured") and n_lines() > MOST_LINES:
+            parts[name].pop()
+    return {name: shown(name) for name in parts if parts[name]}
 
 
 def _detail(finding: Finding, with_evidence: bool, place: learned.Place) -> list[Section]:
-    """A finding as lines, and its evidence where that is asked for; numbers as exact as they are sure."""
+    """A finding as lines; all, with the evidence, where that is asked for. Numbers are as exact as they are sure."""
     digits = 3 if certainty.level(finding) == "high" else 2
-    ranks = f" {finding.n_ranks} ranks have this; rank {finding.rank} loses most." if finding.n_ranks > 1 else ""
-    saved = f"up to {finding.saving_ns / 1e6:,.3f} ms {_per(finding)}" if finding.saving_ns else None
-    share = f" ({finding.saving_pct:.1f} % of it)" if finding.saving_pct is not None else ""
-    told = certainty.path_sentence(finding)
+    ranks = f" {finding.n_ranks} ranks have this, rank {finding.rank} most." if finding.n_ranks > 1 else ""
+    saved = f"up to {finding.saving_ns / 1e6:,.3f} ms {_per(finding)}" if finding.saving_ns else ""
+    share = f" ({finding.saving_pct:.1f} % of it)" if saved and finding.saving_pct is not None else ""
     values = {
-        **{name: getattr(finding, name) or None for name in ("fix", "place", "confidence", "why", "cost", "unless")},
-        "problem": finding.problem + ranks,
-        "saving": f"{saved}{share}. {told}".strip() if saved else told or None,
-        "measured": learned.measured(finding.rule, place) if finding.saving_ns else None,
+        **{name: getattr(finding, name) for name in ("fix", "place", "confidence", "unless", "cost")},
+        "saving": f"{saved}{share}{'. ' if saved else ''}{certainty.path_sentence(finding)}".rstrip(),
+        "why": f"{finding.problem}{ranks} {finding.why}",
+        "measured": str((finding.saving_ns and learned.measured(finding.rule, place)) or ""),
     }
-    row = tuple(certainty.rounded(str(text), digits) if text else None for text in values.values())
-    shape = tuple(Column(name, "VARCHAR", name) for name in values)
-    look = Look(lines=_DETAIL, brief="", titled=True)
-    sections = [Section(finding.rule, finding.title, "", shape, (row,), None, "", look=look)]
+    texts = {name: certainty.rounded(text, digits) for name, text in values.items() if text}
+    texts = texts if with_evidence else _fitted(texts)
+    shape = [label for name, label in columns("detail").items() if name in texts]
+    look = Look(lines=tuple(f"\n{label.doc}: {{{label.name}}}" for label in shape), brief="", titled=True)
+    row = tuple(texts[label.name] for label in shape)
+    sections = [Section(finding.rule, finding.title, "", tuple(shape), (row,), None, "", look=look)]
     lines = tuple((certainty.rounded(line, digits),) for line in finding.evidence) if with_evidence else ()
     return sections + ([_section(f"{finding.rule}_evidence", "", "", ("evidence",), lines)] if lines else [])
 

@@ -51,10 +51,7 @@ def query(name: str) -> Query:
 
 
 def choose(
-    connection: duckdb.DuckDBPyConnection,
-    rank: int | None = None,
-    step: int | None = None,
-    span: Span | None = None,
+    connection: duckdb.DuckDBPyConnection, rank: int | None = None, step: int | None = None, span: Span | None = None
 ) -> int:
     """Make the temporary tables and views `export_*`, of which the queries of the formats select.
 

@@ -59,7 +59,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_output_options(parser)
     parser.add_argument("--all", action="store_true", help="also list the rules for which the trace lacks data")
     parser.add_argument(
-        "--evidence", action="store_true", help="show the kernels, copies and operators behind each finding"
+        "--evidence", action="store_true", help="all of each finding, and the kernels, copies and operators behind it"
     )
     add_set_option(parser, "a threshold")
     parser.add_argument(

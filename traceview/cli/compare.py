@@ -20,13 +20,7 @@ from typing import TYPE_CHECKING
 
 from traceview import render
 from traceview.cli import measured, values
-from traceview.cli.options import (
-    add_gpu_option,
-    add_machine_options,
-    add_output_options,
-    form_of,
-    output_file,
-)
+from traceview.cli.options import add_gpu_option, add_machine_options, add_output_options, form_of, output_file
 from traceview.cli.output import DEFAULT_LIMIT, emit, first_screen, say, sql_text
 from traceview.cli.values import at_least, number
 from traceview.errors import UsageError
@@ -72,9 +66,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
             help=f"recordings of one program, as run {name.upper()}",
         )
     parser.add_argument(
-        "--baseline",
-        metavar="NAME",
-        help="compare with this one: a baseline, a capture, a trace or a saved comparison",
+        "--baseline", metavar="NAME", help="compare with this one: a baseline, a capture, a trace or a saved comparison"
     )
     parser.add_argument(
         "--fail-over",

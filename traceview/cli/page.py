@@ -11,12 +11,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from traceview.cli.options import (
-    INPUT_HELP,
-    add_capture_option,
-    add_machine_options,
-    opened,
-)
+from traceview.cli.options import INPUT_HELP, add_capture_option, add_machine_options, opened
 from traceview.cli.output import emit
 from traceview.cli.values import at_least
 from traceview.errors import UsageError

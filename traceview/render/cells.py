@@ -261,7 +261,7 @@ def lines(section: Section, width: int | None = None) -> list[str]:
 
 
 def _joined(parts: list[str], width: int | None) -> list[str]:
-    found = [parts[0]]
+    found = [parts[0].removeprefix("\n")]
     for part in parts[1:]:
         longer = f"{found[-1]}{SEPARATOR}{part}"
         if part.startswith("\n") or (width and cell_len(longer) > width):

@@ -196,11 +196,7 @@ def _draw(console: Console, fields: Sequence[Field], widths: Sequence[int]) -> N
         header = [*[""] * (tallest - len(words)), *words]
         justify: Literal["left", "right"] = "right" if field.is_numeric else "left"
         table.add_column(
-            Text("\n".join(header)),
-            justify=justify,
-            no_wrap=not field.wraps,
-            overflow="fold",
-            width=width,
+            Text("\n".join(header)), justify=justify, no_wrap=not field.wraps, overflow="fold", width=width
         )
     for row in zip(*(field.fitted(width) for field, width in zip(fields, widths, strict=True)), strict=True):
         table.add_row(*map(Text, row))

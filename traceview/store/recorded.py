@@ -174,12 +174,7 @@ def choose(connection: duckdb.DuckDBPyConnection, chosen: Collection[int]) -> No
         raise not_there(absent)
 
 
-def bind(
-    connection: duckdb.DuckDBPyConnection,
-    name: str,
-    chosen: Collection[int],
-    is_held: bool = False,
-) -> None:
+def bind(connection: duckdb.DuckDBPyConnection, name: str, chosen: Collection[int], is_held: bool = False) -> None:
     """Make a recorded table `raw.NAME`, of all ranks or those that are `chosen`, from the files in the variable `raw`.
 
     `is_held`: a table in memory and no view, which a query plans sooner than files that it has to look into.
