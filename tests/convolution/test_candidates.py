@@ -40,6 +40,8 @@ def test_every_candidate_can_be_named_in_a_plan_and_computes_the_same(size: int,
             planned = runtime.Planned(held, {"numerics": "close", "threads": 1}, pytest.fail)
             if row["direction"] == "fprop":
                 assert torch.allclose(planned.fprop(x, conv.weight, conv.bias), y, atol=1e-4), row
+                with torch.enable_grad():  # As a ReLU in place behind it does.
+                    runtime.Convolution.apply(x, conv.weight, conv.bias, planned).relu_().sum().backward()
             else:
                 planned.gradients(torch.ones_like(y), x, conv.weight, (True, True, True))
             assert planned.passes[row["direction"]] is not None, row

@@ -96,8 +96,11 @@ class Pointwise(runners.LastRunner):
         seen = self._seen(image)
         n, c, high, wide = seen.shape
         added = torch.zeros(1) if bias is None else bias
-        out = torch.addmm(added, seen.permute(0, 2, 3, 1).reshape(-1, c), filters.reshape(-1, c).t())
-        return out.view(n, high, wide, -1).permute(0, 3, 1, 2)
+        # No view of what the product gave: autograd refuses to change one in place, as ReLU(inplace=True) does.
+        out = torch.empty((n, len(filters), high, wide), memory_format=LAST)
+        places, rows = out.permute(0, 2, 3, 1).view(-1, len(filters)), seen.permute(0, 2, 3, 1).reshape(-1, c)
+        torch.addmm(added, rows, filters.reshape(-1, c).t(), out=places)
+        return out
 
     def _backward_data(
         self, gradient: torch.Tensor, filters: torch.Tensor, bias: torch.Tensor | None = None

@@ -147,7 +147,8 @@ class Session:
 
     def rows(self, group: Group, backends: Sequence[str]) -> list[dict[str, Any]]:
         """The rows of a group by these back-ends."""
-        task = {"kind": "group", "layer": _without_name(group.layer), "batch": group.batch}
+        shape = {name: value for name, value in group.layer.facts().items() if name not in ("layer", "model")}
+        task = {"kind": "group", "layer": shape, "batch": group.batch}
         task |= {"direction": group.direction, "backends": list(backends), "repeats": self.plan.repeats}
         task["device"] = self.plan.device
         skip: dict[str, str] = {}
@@ -220,10 +221,6 @@ def interval(n: int) -> tuple[int, int]:
 def _both(times: Sequence[int]) -> int | None:
     """The operand and the result, or the two operands, which were timed in turns: the least of each."""
     return min(times[::2]) + min(times[1::2]) if len(times) > 1 else None
-
-
-def _without_name(layer: Layer) -> dict[str, Any]:
-    return {name: value for name, value in layer.facts().items() if name not in ("layer", "model")}
 
 
 def of_primitive(name: str, direction: str) -> str | None:

@@ -8,7 +8,6 @@ not say that the plan is faster, the default stays, and without them the plan sa
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -50,7 +49,8 @@ def _given(job: Job) -> tuple[Job, Given]:
     """The layers, and the job with what they decide."""
     if inputs.is_factory(job.model):
         seen = work(job, job.task("shapes"))
-        layers = _distinct(seen["layers"])
+        # Each module once: with its first shape, as a plan is for one batch.
+        layers = list({layer["module"]: layer for layer in reversed(seen["layers"])}.values())[::-1]
         if seen["left_out"]:
             left_out = "1 convolution" if seen["left_out"] == 1 else f"{seen['left_out']} convolutions"
             job.say(f"{left_out} left out: not float32 on a CPU, padded otherwise, or no batch")
@@ -66,11 +66,6 @@ def _given(job: Job) -> tuple[Job, Given]:
         given = inputs.of_study(path, job.batch, job.threads, job.network, job.directions, job.say)
         return replace(job, threads=given.about["threads"]), given
     return job, inputs.of_capture(path, job.batch, job.n_threads, job.say)
-
-
-def _distinct(layers: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Each module once: with its first shape, as a plan is for one batch."""
-    return list({layer["module"]: layer for layer in reversed(layers)}.values())[::-1]
 
 
 def _measured(job: Job, given: Given, journal: Journal) -> list[dict[str, Any]]:

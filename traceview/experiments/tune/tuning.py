@@ -176,7 +176,8 @@ def tune(job: Job) -> Found:
     runner = Runner(journal, lambda names: runs.measure(environment(names)), job.order_seed)
     asked = {*job.tried} & {option.name for option in chosen}
     judge = outcome.forbidden(asked, job.only_equal)
-    search = Search(runner, int(search_s * 1e9), judge, job.say, capture["first_run_ns"], _promised(bounds))
+    promised = {name: bound.speedup for name, bound in bounds.items() if bound.speedup}
+    search = Search(runner, int(search_s * 1e9), judge, job.say, capture["first_run_ns"], promised)
     found = search.run(chosen)
     rows = outcome.rows(found, bounds, facts, others)
     journal.answer({"tune_options": rows})
@@ -307,10 +308,6 @@ def _bounds(folder: Path) -> dict[str, Bound]:
         ]
     shares = {each.rule: each.saving_pct if each.run_ns is None else None for each in found}
     return outcome.bounds(shares)
-
-
-def _promised(bounds: Mapping[str, Bound]) -> dict[str, float]:
-    return {name: bound.speedup for name, bound in bounds.items() if bound.speedup}
 
 
 def _options(job: Job, facts: Facts, bounds: Mapping[str, Bound]) -> tuple[list[Option], list[tuple[Option, str]]]:
