@@ -290,8 +290,8 @@ def _fitted(texts: Mapping[str, str]) -> dict[str, str]:
         told = (f"{label.doc}: {shown(name)}" for name, label in columns("detail").items() if parts.get(name))
         return 1 + sum(len(textwrap.wrap(text, WIDTH, break_on_hyphens=False)) for text in told)
 
-    for name in ("measured", "why", "confidence", "place", "fix", "saving"):
-        while len(parts.get(name, ())) > (name != "measured") and n_lines() > MOST_LINES:
+    for name in ("why", "confidence", "place", "fix", "saving", "measured"):
+        while len(parts.get(name, ())) > 1 and n_lines() > MOST_LINES:
             parts[name].pop()
     return {name: shown(name) for name in parts if parts[name]}
 
