@@ -44,7 +44,9 @@ def is_mine(folder: Path) -> bool:
     except OSError:
         return False
     return inside.exists(folder, ABOUT) and all(
-        _digest(folder, name) in (known.get(name) or ()) for name in DECIDING if inside.exists(folder, name)
+        hashlib.sha256(inside.read(folder, name)).hexdigest() in (known.get(name) or ())
+        for name in DECIDING
+        if inside.exists(folder, name)
     )
 
 
@@ -73,10 +75,6 @@ def allow(
         for name in DECIDING:
             if inside.exists(folder, name):
                 note(folder, name, inside.read(folder, name))
-
-
-def _digest(folder: Path, name: str) -> str:
-    return hashlib.sha256(inside.read(folder, name)).hexdigest()
 
 
 def _place(folder: Path) -> Path:

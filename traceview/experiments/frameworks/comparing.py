@@ -121,12 +121,9 @@ def program(framework: Framework, model: str, plan: Plan) -> Program | str:
             return f"no environment in {place}; make it: {sys.executable} {maker} {plan.folder} {framework.environment}"
         python = Path(sys.executable)
     own = {name: value.format(folder=place) for name, value in about.get("variables", {}).items()}
-    return Program(python, script, framework.arguments, {**_clean(), **own})
-
-
-def _clean() -> dict[str, str]:
-    """This process's environment without what would lead another Python astray."""
-    return {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "VIRTUAL_ENV"))}
+    # Without what would lead another Python astray.
+    clean = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "VIRTUAL_ENV"))}
+    return Program(python, script, framework.arguments, clean | own)
 
 
 def measure(plan: Plan, journal: Journal, watch: Callable[[Progress], None]) -> int:

@@ -155,7 +155,8 @@ def _logged(file: Path) -> Iterator[Row]:
         named = layer.name if network else f"L{number}"
         facts = layer.facts() | {
             "layer": name.partition("/")[0] if name and " " not in name else named,
-            "model": _network(network) or "convnet-benchmarks layers",
+            # Without its input's shape: `AlexNet 128x3x224x224`.
+            "model": re.sub(r" \d+(x\d+)+$", "", network or "") or "convnet-benchmarks layers",
         }
         yield {
             **facts,
@@ -168,11 +169,6 @@ def _logged(file: Path) -> Iterator[Row]:
             "flop": layer.flop(batch or 1) * (2 if direction == "backward" else 1),
             **_implementation(impl),
         }
-
-
-def _network(text: str | None) -> str | None:
-    """The network's name without its input's shape: `AlexNet 128x3x224x224`."""
-    return re.sub(r" \d+(x\d+)+$", "", text) if text else None
 
 
 def _bytes(text: str | None) -> int | None:

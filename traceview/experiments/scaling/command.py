@@ -72,7 +72,7 @@ def parse(command: Sequence[str]) -> Template:
     if at is not None:
         for place in range(at + 1, len(words)):
             name, has_value, _ = words[place].partition("=")
-            if name not in _counts(words, at):
+            if name not in COUNTS[Path(words[at]).name]:
                 continue
             if has_value:
                 words[place] = f"{name}={RANKS}"
@@ -90,10 +90,6 @@ def _launcher(command: Sequence[str]) -> int | None:
         if Path(word).name in COUNTS:
             return place
     return None
-
-
-def _counts(command: Sequence[str], at: int) -> tuple[str, ...]:
-    return COUNTS[Path(command[at]).name]
 
 
 def _refuse_hosts(command: Sequence[str], at: int | None) -> None:

@@ -145,7 +145,8 @@ def measure(job: Job, journal: Journal) -> int:
             _record_all(job, journal, sizes, until)
         if until is not None and monotonic() >= until:
             return len(left) - done
-        if _failures(journal, size) >= MOST_FAILURES:
+        failed = sum(row.get("status") == FAILED and size.is_of(row) for row in journal.rows(RUNS))
+        if failed >= MOST_FAILURES:
             continue
         began = monotonic()
         row = _run(job, journal, size) | {"round": number, "place": place}
@@ -169,10 +170,6 @@ def _left(job: Job, rows: Sequence[Row], sizes: Sequence[Size]) -> Iterator[tupl
         for place, size in enumerate(shuffled(sizes, f"{job.seed} {number}"), 1):
             if not any(row.get("round") == number and size.is_of(row) for row in rows):
                 yield number, place, size
-
-
-def _failures(journal: Journal, size: Size) -> int:
-    return sum(row.get("status") == FAILED and size.is_of(row) for row in journal.rows(RUNS))
 
 
 def _run(job: Job, journal: Journal, size: Size) -> Row:
