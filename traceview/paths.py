@@ -54,6 +54,13 @@ def shipped(patterns: Iterable[str]) -> dict[str, Path]:
     return found
 
 
+def patterns(of: str) -> tuple[str, ...]:
+    """Files that decide what is stored, as `digest` takes them (`store/digests.toml`)."""
+    import tomllib
+
+    return tuple(tomllib.loads((PACKAGE / "store" / "digests.toml").read_text(encoding="utf-8"))[of])
+
+
 def digest(patterns: Iterable[str]) -> str:
     """A hash of what these files are named and hold: what depends on code or rules carries it.
 

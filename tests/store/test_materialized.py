@@ -75,6 +75,24 @@ def test_it_lies_in_the_cache_of_the_user_alone(small: Path) -> None:
     assert [path.stat().st_mode & 0o077 for path in (place, place.parent)] == [0, 0]
 
 
+def test_tables_without_rows_are_kept_as_their_columns(small: Path) -> None:
+    with store.open_capture(small) as connection:
+        assert connection.execute("SELECT count(*) FROM busy, kernels").fetchall() == [(0,)]
+        made = [(name, str(kind)) for name, kind, *_ in connection.execute("FROM kernels").description or ()]
+    place = materialized.place(small)
+    file = place / "kernels.empty"
+    assert file.read_text().startswith('"id" BIGINT, "rank" INTEGER') and not (place / "kernels.parquet").exists()
+    assert (place / "busy.parquet").exists() and "kernels" in materialized.find(small)
+    with store.open_capture(small) as connection:
+        assert not held(connection)
+        assert connection.execute("FROM kernels").fetchall() == []
+        assert made == [(name, str(kind)) for name, kind, *_ in connection.execute("FROM kernels").description or ()]
+    file.write_text("other INTEGER")
+    with store.open_capture(small) as connection:
+        assert made == [(name, str(kind)) for name, kind, *_ in connection.execute("FROM kernels").description or ()]
+    assert file.read_text().startswith('"id" BIGINT')
+
+
 def test_it_is_of_these_files_whatever_sums_the_capture_names(small: Path, tmp_path: Path) -> None:
     answers(small)
     (tmp_path / "copy").mkdir()

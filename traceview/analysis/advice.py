@@ -25,14 +25,8 @@ from traceview.store import graph
 
 FOUND, NOT_FOUND, CANNOT_TELL = "found", "not found", "cannot tell"
 
-COLUMNS = {
-    "rank": "process of the job",
-    "problem": "what was found, in a sentence",
-    "place": "where",
-    "saving_ns": 'at most, per step; of a rule with `per = "run"` once per run',
-    "confidence": "how sure it is that this is the problem, and why",
-    "evidence": "lines that prove it",
-}
+_columns: str = tomllib.loads((content("queries") / "advice" / "columns.toml").read_text(encoding="utf-8"))["rules"]
+COLUMNS = dict(line.split(None, 1) for line in _columns.splitlines())
 """Columns that the SELECT of every rule returns, at most one row per rank: explained here, not in 35 headers."""
 
 

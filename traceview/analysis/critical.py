@@ -97,8 +97,8 @@ def choose(
 
 def work_out(connection: duckdb.DuckDBPyConnection) -> Worked:
     """The graph of `critical_window`, whose tasks become `critical_task`."""
-    for name, bound in BOUNDS.items():
-        connection.execute(f"SET VARIABLE {name} = (SELECT {bound} FROM critical_window)")
+    bounds = (f"SET VARIABLE {name} = (SELECT {bound} FROM critical_window)" for name, bound in BOUNDS.items())
+    connection.execute("; ".join(bounds))
     connection.execute(f"CREATE OR REPLACE TEMP TABLE critical_task AS {query('tasks').body}")
     tasks = fetch(connection, query("columns").body)
     graph = None

@@ -5,6 +5,7 @@ A meaning comes from the header of a view or from the definition of a recorded t
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
@@ -17,16 +18,7 @@ from traceview.errors import UsageError, meant
 from traceview.paths import content
 from traceview.tables import BY_NAME, TABLES
 
-VOCABULARY = {
-    "rank": "process of the job",
-    "end_ns": "end, nanoseconds since the capture's origin",
-    "category": "what it does; `traceview list categories`",
-    "algorithm": "how a convolution was computed: implicit_gemm, winograd, fft ...",
-    "direction": "pass of the training step: fprop, dgrad or wgrad",
-    "role": "part in its convolution: main, transform or helper",
-    "library": "library that implements it",
-    "call_id": "the convolution call it is part of",
-}
+VOCABULARY = tomllib.loads((content("queries") / "vocabulary.toml").read_text(encoding="utf-8"))
 """Columns that views add to what is recorded, where a view's header does not explain them itself."""
 
 FIRST = (

@@ -58,8 +58,7 @@ def attribute(run: Run) -> None:
 
     Each query stands for itself: what runs them may run one again where it failed.
     """
-    run("CREATE SCHEMA IF NOT EXISTS names")
-    run("CREATE SCHEMA attributed")
+    run("CREATE SCHEMA IF NOT EXISTS names; CREATE SCHEMA IF NOT EXISTS attributed")
     kernels = run(_query("kernel_names"))
     verdicts = (_in_phase(classify_in_context(name or "", _telling(path)), phase) for name, path, phase in kernels)
     _keep_verdicts(run, "kernel", ["name", "op_path", "phase"], kernels, verdicts)
@@ -69,13 +68,18 @@ def attribute(run: Run) -> None:
     primitives = run("SELECT DISTINCT kind, impl, prop_kind FROM raw.primitives")
     verdicts = (classify_primitive(kind or "", impl or "", prop or "") for kind, impl, prop in primitives)
     _keep_verdicts(run, "primitive", ["kind", "impl", "prop_kind"], primitives, verdicts)
-    _make(run, "conv_op", "conv_ops")
     _attribute_ops(run)
+    if not run(f"SELECT 1 FROM ({_query('ran')}) LIMIT 1"):
+        columns = ", ".join(f"{name} {kind}" for name, kind in {"id": "BIGINT", "call_id": "BIGINT", **_PART}.items())
+        run(f"CREATE OR REPLACE TABLE attributed.part ({columns})")
+        return
     _attribute_calls(run)
-    _attribute_stages(run)
-    _make(run, "loose", "loose_calls")
-    run(f"INSERT INTO attributed.part BY NAME {_query('loose_parts')}")
-    run(f"CREATE OR REPLACE TABLE attributed.part AS {_query('called_parts')}")
+    names = [name for (name,) in run(_query("loose_names"))]
+    if names:
+        _attribute_stages(run, names)
+        _make(run, loose="loose_calls")
+        run(f"INSERT INTO attributed.part BY NAME {_query('loose_parts')}")
+        _make(run, part="called_parts")
 
 
 def keep_facts(run: Run, name: str) -> None:
@@ -86,9 +90,9 @@ def keep_facts(run: Run, name: str) -> None:
 def _attribute_ops(run: Run) -> None:
     """Every operator at or below an outermost convolution operator, with the id of that one, and every operator below a
     linear one: level by level, since to find what is around each by its time would sort all of them."""
-    _make(run, "linear", "linears")
-    run("CREATE TABLE attributed.op (id BIGINT, call_id BIGINT, forward_id BIGINT)")
-    run("CREATE TABLE attributed.inside_linear (id BIGINT, linear_id BIGINT)")
+    _make(run, conv_op="conv_ops", linear="linears")
+    begun = {"op": "id BIGINT, call_id BIGINT, forward_id BIGINT", "inside_linear": "id BIGINT, linear_id BIGINT"}
+    run("; ".join(f"CREATE OR REPLACE TABLE attributed.{table} ({columns})" for table, columns in begun.items()))
     query = "calls"
     for _ in range(MOST_LEVELS):
         [(found,)] = run(f"CREATE OR REPLACE TABLE attributed.level AS {_query(query)}")
@@ -97,15 +101,13 @@ def _attribute_ops(run: Run) -> None:
         run(f"INSERT INTO attributed.op {_query('level_of_calls')}")
         run(f"INSERT INTO attributed.inside_linear {_query('level_of_linears')}")
         query = "inside_calls"
-    _make(run, "pass", "passes")
+    _make(run, **{"pass": "passes"})
 
 
 def _attribute_calls(run: Run) -> None:
-    run(f"CREATE VIEW attributed.ran AS {_query('ran')}")
-    _make(run, "item", "items")
-    _make(run, "per_call", "per_call")
+    run(f"CREATE OR REPLACE VIEW attributed.ran AS {_query('ran')}")
+    _make(run, item="items", per_call="per_call", sequence="sequences")
     run("DROP VIEW attributed.ran")
-    _make(run, "sequence", "sequences")
     kinds = run(_query("kinds"))
     items = {number: _item(*kind) for number, *kind in kinds}
     sequences = run("SELECT number, op, items FROM attributed.sequence")
@@ -115,18 +117,17 @@ def _attribute_calls(run: Run) -> None:
         for position, part in enumerate(classify_parts(op, [items[item] for item in sequence]))
     ]
     _keep(run, "attributed.verdict", {"number": "BIGINT", "position": "BIGINT", **_PART}, rows)
-    _make(run, "part", "parts")
+    _make(run, part="parts")
 
 
-def _attribute_stages(run: Run) -> None:
+def _attribute_stages(run: Run, names: Sequence[str | None]) -> None:
     """Classify kernels without an operator as part of the convolution that their neighbours show."""
-    names = [name for (name,) in run(_query("loose_names"))]
     marks = [(name, stage_mark(name or "")) for name in names]
     _keep(run, "attributed.stage_name", {"name": "VARCHAR", "mark": "VARCHAR"}, marks)
-    _make(run, "home", "homes")
+    _make(run, home="homes")
     if not {"open", "unroll"} & {mark for _, mark in marks}:
         return
-    _make(run, "stage", "stages")
+    _make(run, stage="stages")
     sequences = [names for (names,) in run("SELECT DISTINCT names FROM attributed.stage")]
     rows = [
         (names, position, *astuple(part))
@@ -135,7 +136,7 @@ def _attribute_stages(run: Run) -> None:
     ]
     _keep(run, "attributed.stage_verdict", {"names": "VARCHAR[]", "position": "BIGINT", **_PART}, rows)
     run(f"INSERT INTO attributed.part BY NAME {_query('stage_parts')}")
-    _make(run, "side", "side_streams")
+    _make(run, side="side_streams")
     run("INSERT INTO attributed.part BY NAME SELECT * FROM attributed.side")
 
 
@@ -214,5 +215,6 @@ def _keep(run: Run, table: str, types: Mapping[str, str], rows: Sequence[tuple[A
     run(f"CREATE TABLE {table} AS SELECT {picked}", values)
 
 
-def _make(run: Run, table: str, query: str) -> None:
-    run(f"CREATE TABLE attributed.{table} AS {_query(query)}")
+def _make(run: Run, **queries: str) -> None:
+    """Tables of the schema `attributed`, one after the other, each by the query of a name."""
+    run("; ".join(f"CREATE OR REPLACE TABLE attributed.{table} AS {_query(name)}" for table, name in queries.items()))

@@ -31,26 +31,26 @@ def cost(run: Run) -> None:
 
     Each query stands for itself: what runs them may run one again where it failed.
     """
-    run("CREATE SCHEMA costed")
+    run("DROP SCHEMA IF EXISTS costed CASCADE; CREATE SCHEMA costed")
     names = [name for (name,) in run(_query("names"))]
     if not names:
-        run(f"CREATE TABLE costed.call AS {_query('none')}")
-        run(f"CREATE TABLE costed.primitive AS {_query('no_primitives')}")
+        _make(run, call="none", primitive="no_primitives")
         return
     functions = _file()["function"]
     run("; ".join(map("CREATE OR REPLACE MACRO {name}({parameters}) AS {expression}".format_map, functions)))
     known = {name: model for name in names if (model := _model(name))}
     run(f"CREATE TABLE costed.named AS {_query('models')}", {"names": list(known), "models": list(known.values())})
-    made = (f"CREATE OR REPLACE TABLE costed.{name} AS {_query(name + 's')}" for name in ("primitive", "problem"))
-    run("; ".join(made))
+    _make(run, primitive="primitives", problem="problems")
     used = {model for (model,) in run("SELECT DISTINCT model FROM costed.problem")}
     queries = [text(entry) for entry in entries() if entry["name"] in used]
     run("CREATE TABLE costed.raw AS " + " UNION ALL ".join(queries or [text(entries()[0])]))
-    for table in ("cost", "candidate", "call"):
-        run(f"CREATE TABLE costed.{table} AS {_query(f'{table}s')}")
-    run(f"CREATE OR REPLACE TABLE costed.primitive AS {_query('of_primitives')}")
+    _make(run, cost="costs", candidate="candidates", call="calls", primitive="of_primitives")
     gone = (*(f"TABLE costed.{name}" for name in _STEPS), *(f"MACRO {function['name']}" for function in functions))
     run("; ".join(f"DROP {each}" for each in gone))
+
+
+def _make(run: Run, **queries: str) -> None:
+    run("; ".join(f"CREATE OR REPLACE TABLE costed.{table} AS {_query(name)}" for table, name in queries.items()))
 
 
 _STEPS = ("named", "problem", "raw", "cost", "candidate")

@@ -11,7 +11,9 @@ from __future__ import annotations
 
 import csv
 import re
+import tomllib
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -38,16 +40,7 @@ _HEADER = (
 _TITLE = r"^(?:Processing \[.*\] with \[.*\]|\s*\*\* .* \(\w+\):)"
 _REPORT = re.compile(r"([A-Za-z]\w*?)(?:\.py)?(?:\[[^\]]*\])?[\])]+[:.\s]*$")
 _ROW = r'^"?[-+]?[\d.]+(?:e[-+]?\d+)?"?,'
-_COLUMNS = {
-    "Start": "start", "Duration": "duration", "Name": "name", "Operation": "name", "Range": "name",
-    "CorrId": "correlation", "CorrID": "correlation", "Pid": "pid", "PID": "pid", "Tid": "tid", "TID": "tid",
-    "GrdX": "grid_x", "GrdY": "grid_y", "GrdZ": "grid_z", "BlkX": "block_x", "BlkY": "block_y", "BlkZ": "block_z",
-    "Reg/Trd": "registers", "StcSMem": "static_memory", "DymSMem": "dynamic_memory", "Bytes": "size",
-    "SrcMemKd": "source_memory", "DstMemKd": "target_memory", "Device": "device", "Ctx": "context", "Strm": "stream",
-    "Total Time": "total", "Total": "size", "Instances": "calls", "Num Calls": "calls", "Calls": "calls",
-    "Count": "calls", "Avg": "average", "Average": "average", "Min": "minimum", "Minimum": "minimum",
-    "Max": "maximum", "Maximum": "maximum",
-}  # fmt: skip
+_COLUMNS: dict[str, str] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 """Names of a column in nsys' versions -> its name here."""
 _REPORTS = (("Num Calls", "cuda_api_sum"), ("Operation", "cuda_gpu_mem_sum"), ("Range", "nvtx_sum"))
 """Columns that only these reports have: for a table whose title is not in the file."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import csv
 import re
+import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -49,22 +50,7 @@ _ROWS = {
     ("counters", False): r"^\s*\d+\s{2,}[a-z]",
     ("counters", True): r'^".*,"?\d+"?,"?[a-z]\w*"?,',
 }
-_COLUMNS = {
-    "Start": "start", "Duration": "duration", "Name": "name", "Correlation_ID": "correlation",
-    "Grid Size": "grid_x", "Grid X": "grid_x", "Grid Y": "grid_y", "Grid Z": "grid_z",
-    "Block Size": "block_x", "Block X": "block_x", "Block Y": "block_y", "Block Z": "block_z",
-    "Regs*": "registers", "Registers Per Thread": "registers",
-    "SSMem*": "static_memory", "Static SMem": "static_memory",
-    "DSMem*": "dynamic_memory", "Dynamic SMem": "dynamic_memory",
-    "Size": "size", "SrcMemType": "source_memory", "DstMemType": "target_memory",
-    "Src Dev": "source_device", "Dst Dev": "target_device",
-    "Device": "device", "Context": "context", "Stream": "stream",
-    "Unified Memory": "unified", "Virtual Address": "address",
-    "Type": "section", "Time": "total", "Total Time": "total", "Calls": "calls", "Count": "calls",
-    "Avg": "average", "Min": "minimum", "Max": "maximum", "Total Size": "size",
-    "Invocations": "calls", "Metric Name": "counter", "Event Name": "counter", "Metric Description": "description",
-    "Kernel": "name",
-}  # fmt: skip
+_COLUMNS: dict[str, str] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 """Names of a column in nvprof's versions -> its name here."""
 
 _SECTIONS = {"API": "API calls", "Profiling": "GPU activities"}

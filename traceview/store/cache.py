@@ -20,28 +20,12 @@ from typing import Any
 
 from traceview.decode.files import files_in
 from traceview.errors import InputError, UsageError
-from traceview.paths import digest, own_folder, sweep, temporary_folder, user_cache
+from traceview.paths import digest, own_folder, patterns, sweep, temporary_folder, user_cache
 from traceview.store import integrity, recorded
 from traceview.tables import SCHEMA_VERSION
 
 CACHE_SUFFIX = ".traceview"
-CONVERTERS = (
-    "readers/*.py",
-    "readers/*.csv",
-    "readers/*.toml",
-    "decode/*.py",
-    "ingest/**/*.py",
-    "store/conversion.py",
-    "store/discovery.py",
-    "store/staging.py",
-    "fleet/parts.py",
-    "fleet/merge.py",
-    "tables.*",
-    "sql.py",
-    "queries/ingest/**/*.sql",
-    "queries/derive/**/*.sql",
-    "collectors/inject/traceview_inject/secrets.py",
-)
+CONVERTERS = patterns("conversion")
 """Everything that turns a file into tables, and nothing that only shows them."""
 NAME_BYTES, PATH_BYTES, NAME_CHARACTERS = 230, 3900, 40
 """Limits for the name of a cache beside its trace: a system takes 255 and 4095, and names within it are longer."""

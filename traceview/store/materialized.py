@@ -22,21 +22,10 @@ from typing import Any
 import duckdb
 
 from traceview.errors import InputError
-from traceview.paths import digest, own_folder, user_cache
+from traceview.paths import digest, own_folder, patterns, user_cache
 from traceview.store import graph, integrity, recorded
 
-RULES = (
-    "analysis/*.py",
-    "classify/*.py",
-    "classify/*.toml",
-    *("queries/*.sql", "queries/*.toml", "queries/*/*.sql", "queries/*/*.toml", "queries/advice/*/*.sql"),
-    "store/views.py",
-    "store/graph.py",
-    "store/recorded.py",
-    "store/materialized.py",
-    "sql.py",
-    "tables.*",
-)
+RULES = patterns("answers")
 """Everything that decides what a name or a call is, what rules answer, and how that is stored."""
 DAYS = 30
 """Days without use after which a folder is removed when the next is made."""
@@ -46,6 +35,8 @@ ANSWERS = "advice.json"
 """File of the answers of advice, in the folder of a capture."""
 MOST_BYTES = 1_000_000
 """Maximum size of these answers."""
+EMPTY = ".empty"
+"""Extension of the file of a view without rows: its columns, as a table is made of them."""
 SUM = ".sum"
 """Extension of the check sum of a file, beside it."""
 _DAY_SECONDS = 24 * 3600
@@ -89,12 +80,21 @@ def file(own: Path, name: str) -> Path:
 
 def put(draft: Path, own: Path, name: str) -> None:
     """Give a file its place, and note its check sum."""
-    file(own, name).with_suffix(SUM).write_text(str(integrity.check_sum(draft)), encoding="ascii")
-    draft.replace(file(own, name))
+    target = file(own, name)
+    target.with_suffix(SUM).write_text(str(integrity.check_sum(draft)), encoding="ascii")
+    draft.replace(target.with_suffix(draft.suffix))
+
+
+def columns(own: Path, name: str) -> str | None:
+    """Columns of a view that is stored without rows; None where its rows are stored."""
+    with contextlib.suppress(OSError):
+        return file(own, name).with_suffix(EMPTY).read_text(encoding="utf-8")
+    return None
 
 
 def is_whole(path: Path) -> bool:
     """Whether the file of a view is what was written: Parquet has no check sums. One that is not is removed."""
+    path = path if path.exists() else path.with_suffix(EMPTY)
     with contextlib.suppress(OSError, ValueError):
         if integrity.check_sum(path) == int(path.with_suffix(SUM).read_bytes()[:20]):
             return True
@@ -133,13 +133,11 @@ def remember(folder: Path, answers: Any) -> None:
         own = place(folder)
         if len(text) > MOST_BYTES:  # All of it is ASCII.
             return
-        is_new = not own.exists()
         handle, draft = tempfile.mkstemp(prefix=".making-", dir=own_folder(own))
         with os.fdopen(handle, "w", encoding="ascii") as stream:
             stream.write(text)
         Path(draft).replace(own / ANSWERS)
-        if is_new:
-            make_room(own, BYTES)
+        make_room(own, BYTES)
 
 
 def make_room(newest: Path, most_bytes: int) -> None:
@@ -147,7 +145,8 @@ def make_room(newest: Path, most_bytes: int) -> None:
 
     The sizes of those that nobody used since are noted beside them."""
     n_bytes, now, note = 0, time.time(), newest.parent.with_suffix(".sizes")
-    (noted, known), sizes = _noted(note), dict[str, int]()
+    known, sizes = integrity.read_json(note), dict[str, int]()
+    noted = note.stat().st_mtime if known else 0
     with os.scandir(newest.parent) as entries:
         places = [(_used(entry), entry) for entry in entries if not entry.name.startswith(".")]
     for used, found in sorted(places, key=lambda each: (each[1].name == newest.name, each[0]), reverse=True):
@@ -158,13 +157,6 @@ def make_room(newest: Path, most_bytes: int) -> None:
             shutil.rmtree(found, ignore_errors=True)
     with contextlib.suppress(OSError):
         note.write_text(json.dumps(sizes), encoding="ascii")
-
-
-def _noted(note: Path) -> tuple[float, dict[str, int]]:
-    """When sizes were noted, and those by name; nothing where they cannot be read."""
-    with contextlib.suppress(OSError, ValueError, TypeError, AttributeError, RecursionError):
-        return note.stat().st_mtime, {name: int(n_bytes) for name, n_bytes in json.loads(note.read_bytes()).items()}
-    return 0, {}
 
 
 def _size(folder: os.DirEntry[str]) -> int:
@@ -183,7 +175,7 @@ def _used(entry: os.DirEntry[str]) -> float:
 
 def _names(own: Path) -> frozenset[str]:
     """The views that have a file in a folder, and its check sum."""
-    files = [path for path in own.glob("[!.]*") if path.suffix in (".parquet", SUM)]
+    files = [path for path in own.glob("[!.]*") if path.suffix in (".parquet", EMPTY, SUM)]
     seen = Counter(path.stem for path in files)
     return frozenset(name for name, n in seen.items() if n == 2)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 import stat
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import duckdb
@@ -166,6 +166,15 @@ def patterns(folder: Path, chosen: Collection[int] = ()) -> dict[str, list[str]]
     return {name: [literal(path) for path in paths] for name, paths in files(folder, chosen).items()}
 
 
+def counts(connection: duckdb.DuckDBPyConnection, of: Mapping[str, Sequence[str]]) -> dict[str, int]:
+    """How many rows the files of each of these tables hold, by `patterns`."""
+    found = dict.fromkeys(of, 0)
+    query = "SELECT file_name, num_rows FROM parquet_file_metadata($1)"
+    for file, n_rows in connection.execute(query, [[file for files in of.values() for file in files]]).fetchall():
+        found[Path(file).stem] += n_rows
+    return found
+
+
 def choose(connection: duckdb.DuckDBPyConnection, chosen: Collection[int]) -> None:
     """Raise `UsageError` where `raw.captures` lacks a chosen rank."""
     found = connection.execute("SELECT DISTINCT rank FROM raw.captures").fetchall()
@@ -191,6 +200,6 @@ def without_rows(names: Iterable[str]) -> str:
     made = []
     for name in names:
         columns = [RANK, *((column.name, column.sql_type) for column in BY_NAME[name.removeprefix("raw.")].columns)]
-        picked = ", ".join(f'CAST(NULL AS {kind}) AS "{column}"' for column, kind in columns)
-        made.append(f"CREATE OR REPLACE TABLE {name} AS SELECT {picked} LIMIT 0")
+        written = ", ".join(f'"{column}" {kind}' for column, kind in columns)
+        made.append(f"CREATE OR REPLACE TABLE {name} ({written})")
     return "; ".join(made)

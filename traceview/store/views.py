@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import duckdb
 
+from traceview import sql
 from traceview.errors import InputError, shortage
 from traceview.ingest.options import Options
 from traceview.paths import literal, own_folder, temporary_folder
@@ -34,7 +35,7 @@ T = TypeVar("T")
 SMALL_ROWS = 300_000
 """Kernels, copies, primitives and operators up to which a capture is small: what is made is held in memory, too."""
 
-SIZED = ("raw.kernels", "raw.memcpys", "raw.ops", "raw.primitives")
+SIZED = ("kernels", "memcpys", "ops", "primitives")
 """Whose rows are counted for that."""
 
 SMALL_BYTES = 2_000_000
@@ -82,7 +83,7 @@ def connect(folder: Path, options: Options | None = None) -> duckdb.DuckDBPyConn
     # What is stored is of all ranks.
     places = [] if options.ranks else _places(folder)
     sizes = {name: sum(path.stat().st_size for path in paths) for name, paths in files.items()}
-    is_large = sum(sizes[name.removeprefix("raw.")] for name in SIZED) > SMALL_BYTES
+    is_large = sum(sizes[name] for name in SIZED) > SMALL_BYTES
     if options.query_bytes and not options.memory_bytes and not is_large:
         options = replace(options, memory_bytes=options.query_bytes)
     readable = (path for paths in files.values() for path in paths)
@@ -280,7 +281,7 @@ class _Making:
 
     def __post_init__(self) -> None:
         self._lock = threading.RLock()
-        self._counted: int | None = None
+        self._rows: dict[str, int] = {}
         self._variables: dict[str, Any] = {}
         self._given = materialized.there(self.places[0], self.places[1:]) if self.places else frozenset[str]()
         by_hand = graph.reading("known_devices") if self.options.device else frozenset[str]()
@@ -337,11 +338,14 @@ class _Making:
 
     def n_rows(self, connection: duckdb.DuckDBPyConnection) -> int:
         """Rows that make a capture small or large."""
-        if self._counted is None:
-            self._bind(connection, SIZED)
-            query = " UNION ALL ".join(f"SELECT count(*) FROM {table}" for table in SIZED)
-            self._counted = sum(n for (n,) in connection.execute(query).fetchall())
-        return self._counted
+        return sum(self._counts(connection)[name] for name in SIZED)
+
+    def _counts(self, connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
+        """Rows in the files of each recorded table; of a capture that may be large, of those that decide that."""
+        if not self._rows:
+            counted = [name for name in self._raw if not self.may_be_large or name in SIZED]
+            self._rows = recorded.counts(connection, {name: self._raw[name] for name in counted})
+        return self._rows
 
     def make(self, connection: duckdb.DuckDBPyConnection, names: Collection[str]) -> bool:
         """Make what of these is not there, and what that reads; whether it was anything."""
@@ -363,8 +367,7 @@ class _Making:
         self._keep(connection, (name for name in read if name in _facts()))
         self._show(connection, sorted(read & self._given - self.there))
         if not any(_is_step(name) or graph.is_materialized(name) for name in made):
-            for name in made:
-                self._view(connection, name)
+            self._make_views(_runs(connection), *made)
         elif not self.may_be_large or self.n_rows(connection) <= SMALL_ROWS:
             self._make_small(connection, names, made)
         else:
@@ -408,17 +411,18 @@ class _Making:
 
     def _bind(self, connection: duckdb.DuckDBPyConnection, names: Iterable[str]) -> None:
         needed = frozenset(names) - self.there
-        absent = {f"raw.{table}" for table, files in self._raw.items() if not files} - self.there
+        if not needed:
+            return
+        # Those without rows at once, from the counts of their files: each by itself would be a query.
+        counts = self._counts(connection) if self._held else {}
+        absent = {f"raw.{table}" for table, files in self._raw.items() if not files or counts.get(table) == 0}
         if needed & absent:
-            # All that have no file at once: each by itself would be a query.
-            connection.execute(recorded.without_rows(sorted(absent)))
+            connection.execute(recorded.without_rows(sorted(absent - self.there)))
             self._empty |= absent
             self.there |= absent
         for name in sorted(needed - absent):
             table = name.removeprefix("raw.")
             recorded.bind(connection, table, self.options.ranks, table in self._held)
-            if table in self._held and not connection.fetchall()[0][0]:
-                self._empty.add(name)
             self.there.add(name)
 
     def _keep(self, connection: duckdb.DuckDBPyConnection, names: Iterable[str]) -> None:
@@ -434,16 +438,20 @@ class _Making:
         for name in names:
             if "." in name:
                 connection.execute(f"CREATE SCHEMA IF NOT EXISTS {name.split('.')[0]}")
+            self.there.add(name)
+            if (columns := materialized.columns(self.places[0], name)) is not None:
+                connection.execute(f"CREATE OR REPLACE TABLE {name} ({columns})")
+                continue
             # One name may be in several shards.
             distinct = "DISTINCT " if name.startswith("names.") and len(self.places) > 1 else ""
             files = f"getvariable('stored').\"{name}\""
             rows = f"SELECT {distinct}* FROM read_parquet({files}, hive_partitioning = false)"
             connection.execute(f"CREATE OR REPLACE VIEW {name} AS {rows}")
-            self.there.add(name)
 
-    def _view(self, connection: duckdb.DuckDBPyConnection, name: str) -> None:
-        connection.execute(f"CREATE VIEW {name} AS {graph.text(name)}")
-        self.there.add(name)
+    def _make_views(self, run: Run, *names: str) -> None:
+        if names:
+            run("; ".join(f"CREATE OR REPLACE VIEW {name} AS {graph.text(name)}" for name in names))
+            self.there.update(names)
 
     def _make_of_shards(self) -> None:
         """Work out what the shards of a job lack; several at a time in processes of their own, which give their memory
@@ -479,19 +487,26 @@ class _Making:
         with ThreadPoolExecutor(2) as pool:
             idle = [connection, self._second]
             self.workers[:] = [self._second]
-            begun: dict[Future[None], tuple[str, duckdb.DuckDBPyConnection]] = {}
+            begun: dict[Future[None], tuple[list[str], duckdb.DuckDBPyConnection]] = {}
             while left or begun:
                 self._enter(len(made) - len(left) - len(begun), len(made))
-                for job in [job for job in left if not needs[job]][: len(idle)]:
-                    left.remove(job)
+                plain: list[str] = []
+                for name in left:
+                    is_made = _is_step(name) or graph.is_materialized(name) or self._is_empty(name)
+                    if not is_made and needs[name].issubset(plain):
+                        plain.append(name)
+                ready = [[name] for name in left if not needs[name] and name not in plain]
+                for jobs in ([plain, *ready] if plain else ready)[: len(idle)]:
+                    left = [name for name in left if name not in jobs]
                     worker = idle.pop()
-                    begun[pool.submit(self._make_table, _runs(worker), job)] = job, worker
-                for work in wait(begun, return_when=FIRST_COMPLETED).done:
-                    work.result()
-                    done, worker = begun.pop(work)
+                    make: Callable[..., None] = self._make_views if jobs is plain else self._make_table
+                    begun[pool.submit(make, _runs(worker), *jobs)] = jobs, worker
+                for future in wait(begun, return_when=FIRST_COMPLETED).done:
+                    future.result()
+                    done, worker = begun.pop(future)
                     idle.append(worker)
                     for sources in needs.values():
-                        sources.discard(done)
+                        sources.difference_update(done)
             self.workers.clear()
         self._enter(0, 0)
         self._unstored += [table for name in made for table in _tables(name) if self._keeps(table)]
@@ -502,7 +517,9 @@ class _Making:
         if name == ATTRIBUTION:
             self._empty |= _attribute(run)
         elif name == COSTS:
-            _cost(run)
+            from traceview.classify.models import cost
+
+            cost(run)
         elif self._is_empty(name):
             run(f"CREATE TABLE {name} ({graph.types(name)})")
             self._empty.add(name)
@@ -520,8 +537,16 @@ class _Making:
         names, self._unstored = self._unstored, []
         with contextlib.suppress(OSError, duckdb.IOException), self._building(bool(names)) as building:
             if building:
+                # Of several shards one may have rows where another has none.
+                is_shard = self.folder.name.startswith("shard-")
+                empty = {} if is_shard else dict(connection.execute(sql.text("without_rows")).fetchall())
                 for name in names:
-                    self._write(_runs(connection), building, name, f"FROM {name}")
+                    if name in empty:
+                        draft = building / f"{name}{materialized.EMPTY}"
+                        draft.write_text(empty[name], encoding="utf-8")
+                        materialized.put(draft, self.places[0], name)
+                    else:
+                        self._write(_runs(connection), building, name, f"FROM {name}")
 
     def _make_large(self, connection: duckdb.DuckDBPyConnection, made: Collection[str]) -> None:
         """Write what is worth it as it is made, one after the other, and read it from there."""
@@ -613,24 +638,18 @@ def _attribute(run: Run) -> set[str]:
     from traceview.classify.attribution import attribute
 
     # Of the schema `names` only what is made anew: another thread may read a table of the rules.
-    for kind in ("view", "table"):
-        found = {name for (name,) in run(f"SELECT {kind}_name FROM duckdb_{kind}s() WHERE schema_name = 'names'")}
-        for name in found.intersection(NAMED):
-            run(f"DROP {kind} names.{name}")
-    run("DROP SCHEMA IF EXISTS attributed CASCADE")
+    found = " UNION ALL ".join(
+        f"SELECT '{kind} names.' || {kind}_name FROM duckdb_{kind}s() WHERE schema_name = 'names'"
+        f" AND {kind}_name IN {NAMED}"
+        for kind in ("view", "table")
+    )
+    run("; ".join([*(f"DROP {there}" for (there,) in run(found)), "DROP SCHEMA IF EXISTS attributed CASCADE"]))
     attribute(run)
     tables: dict[str, int] = dict(
         run("SELECT table_name, estimated_size FROM duckdb_tables() WHERE schema_name = 'attributed'")
     )
     run("; ".join(f"DROP TABLE attributed.{table}" for table in sorted(tables.keys() - frozenset(ATTRIBUTED))))
     return {f"attributed.{name}" for name, n_rows in tables.items() if not n_rows}
-
-
-def _cost(run: Run) -> None:
-    from traceview.classify.models import cost
-
-    run("DROP SCHEMA IF EXISTS costed CASCADE")
-    cost(run)
 
 
 def _runs(connection: duckdb.DuckDBPyConnection) -> Run:
