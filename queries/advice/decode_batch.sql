@@ -36,8 +36,14 @@ WITH able AS (
 ), batch AS (
     SELECT w.rank, w.tokens, a.device, a.flop_per_s / a.bytes_per_s AS balance, count(*) AS n,
         sum(w.busy_ns) AS busy_ns, sum(w.product_ns) AS product_ns, avg(w.busy_ns * w.per) AS mean_ns,
-        avg(w.product_ns * w.per) AS mean_product_ns, avg(w.product_ns * w.per) * a.bytes_per_s / 1e9 AS most_bytes
+        avg(w.product_ns * w.per) AS mean_product_ns, avg(w.product_ns * w.per) * a.bytes_per_s / 1e9 AS most_bytes,
+        CASE WHEN count(d.least_ns) < count(*) THEN '; weights, keys and values: sizes not recorded'
+            ELSE format('; at most {:,.0f} as the memory reads {:.1f} GB of weights and {}', 1e9 * w.tokens
+                / avg(d.least_ns), avg(d.weight_bytes) / 1e9, if(count(d.cache_bytes) = count(*), format('{:.1f} GB of '
+                || 'keys and values', avg(d.cache_bytes) / 1e9), 'of keys and values what is recorded nowhere: an '
+                || 'upper bound')) END AS allowed
     FROM work w JOIN able a ON a.rank = w.rank
+    LEFT JOIN decode_bytes d ON d.rank = w.rank AND d.iteration = w.iteration
     WHERE w.product_ns > 0 AND NOT w.is_quantised AND w.tokens < a.flop_per_s / a.bytes_per_s
     GROUP BY w.rank, w.tokens, a.device, a.flop_per_s, a.bytes_per_s
 )
@@ -49,8 +55,8 @@ SELECT rank,
     'medium: the tokens and the peaks are known, that weights have two bytes is assumed; whether more requests wait, '
         || 'and their keys and values fit, is not recorded' AS confidence,
     list(format('{} tokens, {} times: {:.3f} ms on the device, {:.3f} ms of it products, in which it can read {:.1f} '
-        || 'GB at most; {:,.0f} tokens/s, at {:.0f} tokens at most {:,.0f}', tokens, n, mean_ns / 1e6,
-        mean_product_ns / 1e6, most_bytes / 1e9, 1e9 * tokens / mean_ns, balance,
+        || 'GB at most; {:,.0f} tokens/s{}; at {:.0f} tokens at most {:,.0f}', tokens, n, mean_ns / 1e6,
+        mean_product_ns / 1e6, most_bytes / 1e9, 1e9 * tokens / mean_ns, allowed, balance,
         1e9 * balance / (mean_product_ns + (mean_ns - mean_product_ns) * balance / tokens))
         ORDER BY product_ns DESC, tokens)[:5] AS evidence
 FROM batch GROUP BY rank

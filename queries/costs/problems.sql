@@ -37,8 +37,8 @@ WITH called AS (
     SELECT c.* REPLACE (coalesce(r.start_ns, c.start_ns) AS start_ns) FROM called c LEFT JOIN replayed r ON r.id = c.id
 ), different AS (
     SELECT c.name, c.model, c.shapes, c.types, c.strides, c.inputs, t.size AS list_size, c.is_untyped,
-        if(c.start_ns < s.end_ns AND c.model IN ('attention of vLLM', 'prefill of a server'), s.requests, NULL)
-            AS requests, list(c.id) AS ids
+        if(c.start_ns < s.end_ns AND c.model IN ('attention of vLLM', 'prefill of a server',
+            'paged attention of a server'), s.requests, NULL) AS requests, list(c.id) AS ids
     FROM placed c LEFT JOIN told t ON t.id = c.id
     ASOF LEFT JOIN served s ON s.rank = c.rank AND c.start_ns >= s.start_ns
     GROUP BY ALL

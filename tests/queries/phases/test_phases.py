@@ -9,6 +9,10 @@ from pathlib import Path
 import pytest
 from given import Given, pick, rows, section
 
+from traceview import store
+from traceview.analysis import advice
+from traceview.store.views import Options
+
 TOLD = """SELECT phase, context_requests, context_tokens, generation_requests, generation_tokens, requests, tokens,
     cached_tokens FROM iterations"""
 
@@ -95,6 +99,68 @@ def test_without_marks_nothing_is_said(tmp_path: Path) -> None:
     given = Given()
     given.span("user", "step[x]", 0, 100)
     assert section(given.open(tmp_path), "phases/phases") == []
+
+
+KNOWN = "execute_4_context_0(sq0sk0sqsq0sqsk0)_generation_4(sq4sk400sqsq4sqsk400)"
+
+
+def decoding(mark: str, with_attention: bool = True) -> Given:
+    """Two iterations that make four tokens each: a product of 1024 x 2048, and attention over pages of one token."""
+    given = Given()
+    given.device("NVIDIA A100-SXM4-40GB")
+    for start in (0, 100):
+        given.span("user", mark, start, start + 90)
+        given.op("aten::mm", start + 1, start + 20, [[4, 1024], [1024, 2048]], dtype="c10::BFloat16")
+        given.kernel("ampere_bf16_s16816gemm_bf16_64x64", start + 10, start + 40, launched=start + 5)
+        if with_attention:
+            pages = [[4, 8, 64], [999], [4, 8, 64], [99, 1, 2, 64], [99, 1, 2, 64]]
+            name = "sglang_profiler::attention_paged_attention_ragged_100"
+            given.op(name, start + 21, start + 30, pages, dtype="c10::BFloat16")
+            given.kernel("paged_attention_ll4mi_QKV_mfma16_kernel", start + 45, start + 60, launched=start + 25)
+    return given
+
+
+WEIGHTS = 2 * (4 * 1024 + 1024 * 2048 + 4 * 2048)
+CACHE = 2 * (2 * 4 * 8 * 64 + 400 * 2 * (64 + 64))
+"""Queries and results of four requests; keys and values of 400 tokens."""
+
+
+@pytest.mark.parametrize(
+    ("given", "cache", "counted"),
+    [
+        (decoding(KNOWN), CACHE, "weights, keys and values"),
+        (decoding("step[DECODE bs=4]"), None, "weights alone: lengths of keys and values are not recorded"),
+        (decoding(KNOWN, with_attention=False), None, "weights alone: no attention with known sizes"),
+    ],
+    ids=["known", "lengths not recorded", "no attention"],
+)
+def test_the_memory_bounds_tokens_by_weights_and_by_keys_and_values_where_these_are_known(
+    given: Given, cache: int | None, counted: str, tmp_path: Path
+) -> None:
+    (found,) = section(given.open(tmp_path), "phases/memory")
+    assert (found["new_tokens"], found["iterations"], found["counted"]) == (4, 2, counted)
+    assert (found["weight_bytes"], found["cache_bytes"]) == (WEIGHTS, cache)
+    assert found["most_tokens_per_s"] == pytest.approx(4 * 1555e9 / (WEIGHTS + (cache or 0)))
+    assert found["least_ns"] == pytest.approx(4e9 / found["most_tokens_per_s"])
+
+
+def test_prompts_are_not_bound_by_the_memory(tmp_path: Path) -> None:
+    assert section(decoding("step[EXTEND bs=1 toks=4]").open(tmp_path), "phases/memory") == []
+
+
+@pytest.mark.long
+def test_a_public_trace_with_the_capture_of_its_graph(shared: Path) -> None:
+    """36 layers: keys and values of 32,785 tokens, 8 heads of 128 and bf16; queries and results of 32 requests."""
+    folder = shared / "traces/operators"
+    options = Options(capture=folder / "mi300-sglang-capture.json.gz")
+    with store.open_capture(folder / "mi300-sglang-decode.json.gz", options) as connection:
+        (found,) = section(connection, "phases/memory")
+        (advised,) = advice.run(connection, advice.load(["decode_batch"]))
+    cache = 36 * (2 * 32_785 * 8 * 128 * 2 + 2 * 32 * 32 * 128 * 2)
+    assert (found["cache_bytes"], found["counted"]) == (cache, "weights, keys and values")
+    assert found["weight_bytes"] == 14_037_811_200 + 1_254_645_760
+    assert found["most_tokens_per_s"] == pytest.approx(32 * 5.3e12 / (found["weight_bytes"] + cache))
+    assert "; at most 8,419 as the memory reads 15.3 GB of weights and 4.9 GB of keys and values" in advised.evidence[0]
 
 
 PUBLIC = {
