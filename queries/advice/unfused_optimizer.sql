@@ -1,29 +1,35 @@
--- title = "An optimizer of many small operators on a CPU"
+-- title = "An optimizer of many small operators"
 -- doc = """Time of the optimizer's step on a CPU in which at least two kinds of elementwise operators run over the
 -- parameters and no fused kernel does. The bound is the time between these operators, plus the part of their own time
 -- that goes away if each tensor is read and written only once: what the operators read and write is held against the
 -- seven reads and writes of Adam's update, or the five of SGD's with momentum. Where the closure of
 -- `optimizer.step(closure)` runs a backward pass, only what follows the last one counts. An optimizer whose mark names
--- a class without a fused form (LBFGS) is left out."""
+-- a class without a fused form (LBFGS) is left out. On a device it is an optimizer that launches a kernel of each kind
+-- for every parameter, in none of whose steps a kernel goes over a list of tensors (foreach, fused): the bound is the
+-- time in which the device has nothing to do between these kernels, plus the same part of theirs."""
 -- why = """Each operator reads and writes whole tensors, and Python runs between them for every parameter; a fused
 -- kernel goes over parameters, gradients and state once."""
 -- cost = "None; results differ in the last bits."
 -- unless = "The optimizer has no fused form; SGD, Adam, AdamW and Adagrad have one."
--- needs = ["steps", "optimizer_phase", "cpu_only"]
+-- needs = ["steps", "optimizer_phase"]
 -- [fix]
--- pytorch = "{place}(..., fused=True); SGD, Adam, AdamW and Adagrad have it (PyTorch 2.4 and later on a CPU)"
+-- pytorch = """{place}(..., fused=True), which SGD, Adam and AdamW have; foreach=True for others (PyTorch 2 takes it by
+-- itself, unless a parameter is a subclass of torch.Tensor)"""
+-- pytorch_cpu = "{place}(..., fused=True); SGD, Adam, AdamW and Adagrad have it (PyTorch 2.4 and later on a CPU)"
 -- any = "an optimizer whose update is one kernel"
 -- [params]
 -- optimizer_step_pct = { type = "DOUBLE", default = 2, doc = "found above this share of the step, in percent" }
+-- optimizer_device_pct = { type = "DOUBLE", default = 1, doc = "the same on a device" }
+-- optimizer_kernels = { type = "BIGINT", default = 16, doc = "kernels of one kind that make it a loop over tensors" }
 WITH pass(name, tensors) AS (
     VALUES ('aten::add_', 3), ('aten::add', 3), ('aten::sub_', 3), ('aten::mul_', 2), ('aten::mul', 2),
         ('aten::div_', 2), ('aten::div', 2), ('aten::sqrt_', 2), ('aten::sqrt', 2), ('aten::lerp_', 3),
         ('aten::addcmul_', 3), ('aten::addcdiv_', 4)
 ), marked AS (
     SELECT id, parent_id, rank, step, start_ns, dur_ns, depth,
-        nullif(regexp_extract(domain, '^Optimizer\.step#(\w+)\.step', 1), '') AS optimizer
-    FROM raw.ranges
-    WHERE kind = 'phase' AND name = 'optimizer' AND rank NOT IN (SELECT rank FROM raw.kernels)
+        nullif(regexp_extract(domain, '^Optimizer\.step#(\w+)\.step', 1), '') AS optimizer,
+        rank IN (SELECT rank FROM raw.kernels) AS has_device
+    FROM raw.ranges WHERE kind = 'phase' AND name = 'optimizer'
 ), named AS (
     -- The collector's mark lies around PyTorch's, which has the class.
     SELECT m.* REPLACE (coalesce(m.optimizer, i.optimizer) AS optimizer)
@@ -35,7 +41,7 @@ WITH pass(name, tensors) AS (
         greatest(r.start_ns, coalesce(max(o.start_ns + o.dur_ns), r.start_ns)) AS from_ns
     FROM named r LEFT JOIN raw.ops o ON o.rank = r.rank AND o.is_backward AND o.start_ns >= r.start_ns
         AND o.start_ns + o.dur_ns <= r.start_ns + r.dur_ns
-    WHERE r.optimizer IS NULL OR r.optimizer IN ('SGD', 'Adam', 'AdamW', 'Adagrad')
+    WHERE NOT r.has_device AND (r.optimizer IS NULL OR r.optimizer IN ('SGD', 'Adam', 'AdamW', 'Adagrad'))
     GROUP BY r.id, r.rank, r.step, r.start_ns, r.dur_ns
 ), part AS (
     SELECT c.rank, c.name, count(*) AS n, sum(c.mean_ns / c.per) AS own_ns, any_value(c.per) AS per
@@ -66,6 +72,46 @@ WITH pass(name, tensors) AS (
         + w.own_ns * greatest(1 - r.fused / r.tensors, 0) AS lost_ns
     FROM work w JOIN phase p USING (rank) JOIN read r USING (rank)
     WHERE NOT w.is_fused AND r.kinds >= 2
+), ran AS (
+    SELECT m.id, m.optimizer, c.* FROM (SELECT rank, name AS kernel, op_name AS name, start_ns, end_ns, launched_ns,
+            mean_ns, per, step_ns FROM counted WHERE kind = 'kernel' AND op_phase = 'optimizer'
+            AND NOT coalesce(op_is_backward, false)) c
+    ASOF JOIN (FROM named WHERE has_device) m ON m.rank = c.rank AND c.launched_ns >= m.start_ns
+    WHERE c.launched_ns < m.start_ns + m.dur_ns AND (m.optimizer IS NULL OR m.optimizer IN ('SGD', 'Adam', 'AdamW',
+        'Adagrad', 'Adadelta', 'Adamax', 'ASGD', 'NAdam', 'RAdam', 'RMSprop', 'Rprop'))
+), kind AS (
+    SELECT rank, id, name, count(*) AS n, sum(mean_ns) AS own_ns, min(start_ns) AS from_ns, max(end_ns) AS to_ns,
+        any_value(per) AS per, any_value(step_ns) AS step_ns, any_value(optimizer) AS optimizer,
+        bool_or(regexp_matches(concat_ws(' ', name, kernel), '_foreach_|_fused_|multi_tensor|triton|FusedOptimizer'))
+            AS is_list
+    FROM ran GROUP BY rank, id, name
+), stretch AS (
+    SELECT rank, id, min(from_ns) AS from_ns, max(to_ns) AS to_ns FROM kind GROUP BY rank, id
+    HAVING max(n) >= $optimizer_kernels AND NOT bool_or(is_list)
+), filled AS (
+    SELECT w.rank, w.id, w.to_ns - w.from_ns - sum(c.mean_ns) AS gap_ns FROM stretch w
+    JOIN counted c ON c.rank = w.rank AND c.start_ns >= w.from_ns AND c.start_ns < w.to_ns
+    GROUP BY w.rank, w.id, w.from_ns, w.to_ns
+), loop AS (
+    SELECT rank, name, sum(n) / any_value(per) AS n, sum(own_ns) / any_value(per) AS own_ns, any_value(per) AS per,
+        any_value(step_ns) AS step_ns, any_value(optimizer) AS optimizer
+    FROM kind SEMI JOIN stretch USING (rank, id) GROUP BY rank, name
+), passes AS (
+    SELECT l.rank, count(*) AS kinds,
+        if(bool_or(l.name = 'aten::addcdiv_' AND l.optimizer IS DISTINCT FROM 'Adagrad'), 7, 5) AS fused,
+        sum(p.tensors * l.n) / min(l.n) AS tensors
+    FROM loop l JOIN pass p USING (name) GROUP BY l.rank
+), device AS (
+    SELECT l.rank, sum(l.n) AS n, sum(l.own_ns) AS own_ns, any_value(l.optimizer) AS optimizer,
+        any_value(l.step_ns) AS step_ns,
+        any_value(f.gap_ns) / any_value(l.per) AS gap_ns,
+        any_value(f.gap_ns) / any_value(l.per) + sum(l.own_ns)
+            * coalesce(any_value(greatest(1 - p.fused / p.tensors, 0)) FILTER (p.kinds >= 2), 0) AS lost_ns,
+        list(format('{}: {:.1f} kernels, {:.3f} ms', l.name, l.n, l.own_ns / 1e6) ORDER BY l.own_ns DESC, l.name)[:8]
+            AS evidence
+    FROM loop l LEFT JOIN passes p ON p.rank = l.rank
+    LEFT JOIN (SELECT rank, sum(greatest(gap_ns, 0)) AS gap_ns FROM filled GROUP BY rank) f ON f.rank = l.rank
+    GROUP BY l.rank
 )
 SELECT rank, format('The optimizer takes {:.3f} ms, of which its operators compute {:.3f} ms, one after the other.',
         dur_ns / 1e6, own_ns / 1e6) AS problem,
@@ -75,4 +121,12 @@ SELECT rank, format('The optimizer takes {:.3f} ms, of which its operators compu
     evidence
 FROM lost
 WHERE 100.0 * lost_ns > $optimizer_step_pct * step_ns
+UNION ALL
+SELECT rank, format('The optimizer launches {:.1f} kernels, one for each parameter and operator: {:.3f} ms, between '
+        || 'which the device has nothing to do for {:.3f} ms.', n, own_ns / 1e6, gap_ns / 1e6),
+    coalesce('torch.optim.' || optimizer, 'the optimizer'), lost_ns,
+    'medium: its kernels and the gaps between them are recorded; that one pass over its tensors is enough is '
+        || 'assumed', evidence
+FROM device
+WHERE 100.0 * lost_ns > $optimizer_device_pct * step_ns
 ORDER BY rank

@@ -1,6 +1,6 @@
 -- doc = """Bytes that an iteration of an inference engine has to read to make the next token of each request: weights
--- of its products, and keys and values of the tokens that it attends to, by the costs of its operators. Of the replay of
--- a graph they are those of its capture, if that was recorded."""
+-- of its products, and keys and values of the tokens that it attends to, by the costs of its operators. Of the replay
+-- of a graph they are those of its capture, if that was recorded."""
 -- empty_without = ["iterations"]
 -- types = """rank INTEGER, iteration BIGINT, tokens BIGINT, weight_bytes DOUBLE, cache_bytes DOUBLE,
 -- n_products BIGINT, n_attentions BIGINT, bytes_per_s DOUBLE, least_ns DOUBLE"""

@@ -114,3 +114,49 @@ def test_the_change_names_the_optimizer_where_it_is_recorded(tmp_path: Path) -> 
         row["domain"] = "Optimizer.step#AdamW.step" if row["kind"] == "phase" else None
     found = answer(RULE, given, tmp_path / "named")
     assert (found.place, found.fix.split(";")[0]) == ("torch.optim.AdamW", "torch.optim.AdamW(..., fused=True)")
+
+
+def on_device(
+    names: tuple[str, ...] = ("aten::mul_", "aten::add_", "aten::add_"),
+    parameters: int = 20,
+    mark: str = "Optimizer.step#SGD.step",
+    kernel: str = "vectorized_elementwise_kernel",
+) -> Given:
+    """Per step and parameter kernels of 2 us every 4 us, which the host launches in time."""
+    given = training(length=10_000)
+    for start in (0, 10_000, 20_000):
+        given.span("phase", "optimizer", start + 500, start + 2_000)
+        given.rows["ranges"][-1]["domain"] = mark
+        for number in range(parameters * len(names)):
+            at = start + 510 + 4 * number
+            given.op(names[number % len(names)], at, at + 3)
+            given.kernel(kernel, at + 1_000, at + 1_002, launched=at + 1)
+    return given
+
+
+def test_on_a_device_kernels_for_each_parameter_are_found(tmp_path: Path) -> None:
+    """Between 60 kernels of 2 us lie 59 gaps of as much; of the eight tensors a fused kernel needs five."""
+    found = answer(RULE, on_device(), tmp_path)
+    assert (found.status, found.place) == ("found", "torch.optim.SGD")
+    assert found.saving_ns == pytest.approx(59 * 2_000 + 120_000 * 3 / 8, abs=1)
+    assert found.problem == (
+        "The optimizer launches 60.0 kernels, one for each parameter and operator: 0.120 ms, between which the device "
+        "has nothing to do for 0.118 ms."
+    )
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        on_device(("aten::_foreach_mul_", "aten::_foreach_add_")),
+        on_device(("aten::mul_", "aten::_foreach_add_")),
+        on_device(("aten::_fused_sgd_",)),
+        on_device(kernel="multi_tensor_apply_kernel"),
+        on_device(kernel="triton_for_fused_0"),
+        on_device(parameters=7),
+        on_device(mark="Optimizer.step#LBFGS.step"),
+    ],
+    ids=["foreach", "foreach beside others", "fused", "apex", "compiled", "few tensors", "another class"],
+)
+def test_lists_of_tensors_few_tensors_and_other_classes_are_not(given: Given, tmp_path: Path) -> None:
+    assert answer(RULE, given, tmp_path).status == "not found"

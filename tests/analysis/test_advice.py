@@ -143,11 +143,13 @@ KNOWN = {
         "pageable_copies": 2.246,
         "slow_algorithm": 2.221,
         "tensor_cores_unused": 61.145,
+        "unfused_optimizer": 1.709,
     },
     "kineto/v100-dlrm-train-nccl.json.gz": {
         "tensor_cores_unused": 80.037,
         "exposed_communication": 71.469,
         "host_bound": 138.826,
+        "unfused_optimizer": 6.097,
     },
     "kineto/v100-dlrm-8ranks": {
         "exposed_communication": 11.056,
@@ -157,6 +159,7 @@ KNOWN = {
         "small_grids": 0.641,
         "tensor_cores_unused": 0.116,
         "straggler": 1.333,
+        "unfused_optimizer": 1.105,
         "rank_skew": 0.0,
     },
     "kineto/cpu-only.json.gz": {},
