@@ -17,11 +17,13 @@
 -- percent""" }
 WITH double AS (
     -- A number without a shape is a scalar, such as the momentum of a batch norm, which older PyTorch calls double.
-    SELECT DISTINCT id FROM (
+    -- One number in a tensor, as a metric is, takes as long in any precision.
+    SELECT id FROM (
         SELECT id, unnest(TRY_CAST(types AS JSON[])) AS type, unnest(TRY_CAST(shapes AS JSON[])) AS shape
         FROM raw.ops WHERE contains(types, '"double"')
     )
-    WHERE type = '"double"' AND json_array_length(shape) > 0
+    GROUP BY id HAVING bool_or(type = '"double"' AND json_array_length(shape) > 0)
+        AND max(coalesce(list_product(TRY_CAST(CAST(shape AS VARCHAR) AS BIGINT[])), 2)) > 1
 ), spent AS (
     SELECT c.rank, c.op_name, c.mean_ns / c.per AS own_ns, c.op_id IN (FROM double) AS is_double,
         if(c.category = 'conv' OR c.kind = 'kernel', 1, 0.5) AS share

@@ -1,7 +1,8 @@
 -- title = "Idle between iterations of an inference engine"
 -- doc = """Time in which no device works between the last work of an iteration and the first of the next one, where the
 -- next one makes tokens of requests that were there already: they waited for the host, which schedules, samples and
--- sends tokens. The bound is that time."""
+-- sends tokens. The bound is that time. A gap of more than ten times the usual one is left out: a decode server without
+-- requests waits as well, and no mark tells whose requests the next iteration has."""
 -- why = """What the scheduler does for the next iteration could be done while the device works at this one."""
 -- cost = "A request that ends, or is added, takes effect an iteration later."
 -- unless = "The host has to see each token before the next (a grammar, a tool that is called)."
@@ -24,12 +25,14 @@ WITH span AS (
         ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS idle_ns, requests > 0
             AND lag(coalesce(requests, 0)) OVER (PARTITION BY rank ORDER BY iteration) >= requests AS is_waiting
     FROM span
+), usual AS (
+    SELECT *, median(idle_ns) OVER (PARTITION BY rank) AS usual_ns FROM gap WHERE is_waiting AND idle_ns > 0
 ), waited AS (
     SELECT g.rank, count(*) AS n, sum(g.idle_ns) / greatest(any_value(s.n_steps), 1) AS idle_ns,
         max(g.idle_ns) / greatest(any_value(s.n_steps), 1) AS most_ns, median(g.idle_ns) AS median_ns,
         arg_max(g.mark, g.idle_ns) AS mark, any_value(s.step_ns) AS step_ns,
         any_value(s.has_steps) AS has_steps
-    FROM gap g JOIN scope s ON s.rank = g.rank WHERE g.is_waiting AND g.idle_ns > 0 GROUP BY g.rank
+    FROM usual g JOIN scope s ON s.rank = g.rank WHERE g.idle_ns <= 10 * g.usual_ns GROUP BY g.rank
 )
 SELECT rank,
     format('Between iterations the device has nothing to do: {} gaps, {:.3f} ms {}, {:.3f} ms in the '

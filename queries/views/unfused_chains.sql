@@ -1,8 +1,8 @@
 -- doc = """Chains of operators that a single kernel could do: two or more calls in a row on a thread, of one pass,
 -- that do arithmetic on each element, normalise, reduce or convert a tensor of one size (up to a factor of two, so
 -- that halves that are put together again count), and smaller ones between them; one normalisation at most, and none
--- over a batch in training. Which tensor each uses is not recorded. Parts of unfused attention and of the optimizer's
--- step are left out."""
+-- over a batch in training, nor anything behind a reduction of a whole tensor to one number. Which tensor each uses is
+-- not recorded. Parts of unfused attention and of the optimizer's step are left out."""
 -- [columns]
 -- chain_id = "first operator of the calls that it was looked for in"
 -- op_id = "call that is part of it, as in op_floors"
@@ -13,7 +13,10 @@ WITH sized AS (
     SELECT f.*, o.phase, list_max(list_transform(CAST(json_extract(o.shapes, '$[*]') AS VARCHAR[]), lambda x: coalesce(
             list_product(TRY_CAST(x AS BIGINT[])),
             list_sum(list_transform(TRY_CAST(x AS BIGINT[][]), lambda y: list_product(y))), 1))) AS elements,
-        o.types->>'$[0]' AS first_type, o.types->>'$[1]' AS second_type
+        o.types->>'$[0]' AS first_type, o.types->>'$[1]' AS second_type,
+        -- Without dimensions it goes over all of its tensor before anything can use the result.
+        f.op_name IN ('aten::mean', 'aten::sum', 'aten::std', 'aten::var', 'aten::norm')
+            AND json_array_length(o.shapes) <= 2 AS is_total
     FROM op_floors f JOIN raw.ops o ON o.id = f.op_id
 ), marked AS (
     SELECT *, (family IN ('elementwise', 'dropout', 'norm', 'softmax', 'reduction') OR op_name = 'aten::cat'
@@ -27,13 +30,14 @@ WITH sized AS (
 ), led AS (
     SELECT *, lag(is_fusible) OVER line AS follows, lag(elements) OVER line AS before, lag(direction) OVER line AS pass,
         lag(step) OVER line IS NOT DISTINCT FROM step AS is_same_step,
+        coalesce(lag(is_total) OVER line, false) AS follows_total,
         max(elements) OVER (line ROWS BETWEEN 4 PRECEDING AND 1 PRECEDING) AS around
     FROM marked
     WINDOW line AS (PARTITION BY rank, pid, tid ORDER BY start_ns)
 ), begun AS (
     -- What is much smaller, as a mean is, goes with the tensor before it, and that goes on behind it.
     SELECT *, sum(CAST(NOT coalesce(is_fusible AND follows AND is_same_step AND pass IS NOT DISTINCT FROM direction
-            AND (elements <= 2 * before AND before <= 2 * elements OR elements < around / 8
+            AND NOT follows_total AND (elements <= 2 * before AND before <= 2 * elements OR elements < around / 8
                 OR before < elements / 8 AND elements <= 2 * around AND around <= 2 * elements), false) AS INT))
             OVER (PARTITION BY rank, pid, tid ORDER BY start_ns ROWS UNBOUNDED PRECEDING) AS run
     FROM led

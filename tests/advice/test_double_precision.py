@@ -43,6 +43,15 @@ def test_what_makes_single_precision_of_it_is_no_such_operator(tmp_path: Path, o
     assert answer(RULE, steps(400, operator, dtype=dtype), tmp_path).status == "not found"
 
 
+@pytest.mark.parametrize(("shape", "status"), [("[1]", "not found"), ("[1, 1]", "not found"), ("[1, 2]", "found")])
+def test_a_metric_of_one_number_is_not(shape: str, status: str, tmp_path: Path) -> None:
+    given = steps(100, "aten::add_")
+    for row in given.rows["ops"]:
+        if row["name"] == "aten::add_":
+            row["shapes"] = f"[{shape}, {shape}]"
+    assert answer(RULE, given, tmp_path).status == status
+
+
 def test_a_scalar_is_no_tensor(tmp_path: Path) -> None:
     """PyTorch 1.9 writes the types of momentum and epsilon of a batch norm as double."""
     given = steps(400, "aten::batch_norm", dtype="float")

@@ -38,5 +38,16 @@ def test_others_are_not(given: Given, tmp_path: Path) -> None:
     assert answer(RULE, given, tmp_path).status == "not found"
 
 
+def test_a_server_without_requests_is_not_waiting(tmp_path: Path) -> None:
+    """Requests come to a decode server one at a time, now and then: their iterations follow each other at once."""
+    given, at = Given(), 0.0
+    given.device("NVIDIA A100-SXM4-40GB")
+    for number in range(20):
+        given.span("user", "step[DECODE bs=1]", at, at + 900)
+        given.kernel("ampere_bf16_s16816gemm_bf16_64x64", at + 10, at + 1005, launched=at + 5)
+        at += 1000 if number % 5 else 50_000
+    assert answer(RULE, given, tmp_path).status == "not found"
+
+
 def test_without_marks_of_an_engine_it_cannot_tell(tmp_path: Path) -> None:
     assert answer(RULE, Given(), tmp_path).status == "cannot tell"

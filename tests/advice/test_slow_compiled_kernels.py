@@ -40,8 +40,21 @@ def test_beyond_the_bandwidth_is_the_bound(tmp_path: Path) -> None:
         steps(4, "triton_tem_fused_mm_3"),
         steps(2.1, step_us=5_000),
         steps(4, rows=512),
+        steps(4, "triton_poi_fused_index_put_new_zeros_3"),
+        steps(4, "triton_poi_fused_bernoulli_mul_3"),
+        steps(4, "triton_poi_fused_add_lgamma_3"),
+        steps(4, "triton_poi_fused_max_pool2d_with_indices_3"),
     ],
-    ids=["near the bandwidth", "a product", "little of the step", "a few microseconds"],
+    ids=[
+        "near the bandwidth",
+        "a product",
+        "little of the step",
+        "a few microseconds",
+        "adds where others add",
+        "random numbers",
+        "special functions",
+        "windows that overlap",
+    ],
 )
 def test_others_are_not(given: Given, tmp_path: Path) -> None:
     assert answer(RULE, given, tmp_path).status == "not found"

@@ -30,6 +30,13 @@ def test_below_it_is_not(tmp_path: Path) -> None:
     assert answer(RULE, steps(9), tmp_path).status == "not found"
 
 
+def test_half_precision_without_tensor_cores_is_no_single_precision(tmp_path: Path) -> None:
+    given = steps(100)
+    for kernel in given.rows["kernels"]:
+        kernel["name"] = kernel["name"].replace("ampere_sgemm_128x64_nn", "volta_fp16_sgemm_fp16_128x64_nn")
+    assert answer(RULE, given, tmp_path).status == "not found"
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("device", ["Tesla P100-SXM2-16GB", "GeForce GTX 1080 Ti", "AMD Radeon Instinct MI50"])
 def test_without_tensor_cores_it_is_not(tmp_path: Path, device: str) -> None:

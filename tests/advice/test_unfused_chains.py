@@ -86,8 +86,18 @@ OTHER = (32, 32)
         (("aten::clone", [SIZE]), ("aten::add", [SIZE, SIZE])),
         (("aten::native_layer_norm", [SIZE]), ("aten::native_group_norm", [SIZE])),
         (("aten::mul", [SIZE, SIZE]), ("aten::add", [OTHER, OTHER])),
+        (("aten::mean", [SIZE, ()]), ("aten::sub", [SIZE, ()])),
+        (("aten::norm", [SIZE, ()]), ("aten::clamp", [()]), ("aten::mul", [SIZE, ()])),
     ],
-    ids=["a product between", "one kind", "a copy into another layout", "two norms", "another tensor"],
+    ids=[
+        "a product between",
+        "one kind",
+        "a copy into another layout",
+        "two norms",
+        "another tensor",
+        "the mean of all",
+        "the norm of all, which clips",
+    ],
 )
 def test_what_is_no_chain_is_not(tmp_path: Path, ops: tuple[tuple[str, list[tuple[int, ...]]], ...]) -> None:
     assert answer(RULE, steps(*ops), tmp_path).status == "not found"
