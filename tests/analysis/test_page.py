@@ -51,9 +51,15 @@ def test_the_timeline_is_of_a_median_step_and_numbers_are_the_reports(tmp_path: 
     ("asked", "note", "shown", "first"),
     [
         ({}, "Step 5, the one closest to the median in length and busy time; steps 3 to 7 can be chosen", "34567", 5),
-        ({"steps": 1}, "Step 5, the one closest to the median in length and busy time", "5", None),
+        pytest.param(
+            *({"steps": 1}, "Step 5, the one closest to the median in length and busy time", "5", None),
+            marks=pytest.mark.long,
+        ),
         ({"step": 4, "steps": 2}, "Steps 3 to 4; the critical path shown is that of step 4", "34", None),
-        ({"step": 6, "steps": 9}, "Steps 3 to 7; the critical path shown is that of step 6", "34567", None),
+        pytest.param(
+            *({"step": 6, "steps": 9}, "Steps 3 to 7; the critical path shown is that of step 6", "34567", None),
+            marks=pytest.mark.long,
+        ),
         ({"step": 7, "steps": "all"}, "The whole recording; the critical path shown is that of step 7", "34567", None),
     ],
 )
