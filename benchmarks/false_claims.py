@@ -43,7 +43,7 @@ def main() -> int:
 
 def tuned(folder: Path, args: argparse.Namespace, command: list[str]) -> dict[str, Any]:
     """Run one search for nothing and return its result."""
-    words = ["-r", str(folder), "--try", "nothing", "--budget", args.budget, "--limit-steps", str(args.steps)]
+    words = ["-o", str(folder), "--try", "nothing", "--budget", args.budget, "--limit-steps", str(args.steps)]
     traceview("tune", *words, "--", *command)
     row: dict[str, Any] = json.loads(traceview("sql", str(folder), ASKED, "--format", "json"))[0]
     interval = "no interval" if row["low"] is None else f"{row['low']:.3f} to {row['high']:.3f}"

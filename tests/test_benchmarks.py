@@ -29,6 +29,12 @@ def test_a_benchmark_says_what_it_takes(path: Path) -> None:
     assert found.stdout.startswith(f"usage: {path.name}")
 
 
+def test_searches_for_nothing_run_tune(root: Path) -> None:
+    words = [sys.executable, str(root / "benchmarks" / "false_claims.py"), "--times", "1", "--budget", "5s", "--"]
+    found = subprocess.run([*words, sys.executable, "-c", "pass"], capture_output=True, text=True, timeout=600)
+    assert found.returncode == 1 and "there is nothing to tune" in found.stderr
+
+
 def _imports(text: str) -> Iterator[tuple[str, str]]:
     """Module and name of what a program imports of traceview, and what the programs in its texts do."""
     for node in ast.walk(ast.parse(text)):
