@@ -251,7 +251,7 @@ def test_a_report_loads_only_what_it_needs(name: str, tmp_path: Path, request: p
         assert run.stderr.strip() == "[]"
 
 
-MOST_QUERIES = 303
+MOST_QUERIES = 296
 """Queries of a first report, reading the trace and storing what was made included: each takes 1 to 10 ms to plan."""
 
 

@@ -120,8 +120,7 @@ class Sink(Account):
         self._joined: dict[str, list[str]] = {}
         """Files by table whose spilled rows have joined it."""
         self._n_written = 0
-        for macro in MACROS:
-            connection.execute(sql.text(f"ingest/events/{macro}"))
+        connection.execute("; ".join(sql.text(f"ingest/events/{macro}") for macro in MACROS))
         if not has_tables:
             connection.execute(made())
 

@@ -56,10 +56,8 @@ def connect(
     # A file with a bracket in its path is asked for by a pattern that means only itself, and has to be allowed as both.
     for setting, paths in (("allowed_paths", readable), ("allowed_directories", folders)):
         connection.execute(f"SET {setting} = $1", [[name for path in paths for name in {str(path), literal(path)}]])
-    connection.execute("SET enable_external_access = false")
-    if is_limit_open:
-        connection.execute("SET allowed_configs = ['memory_limit']")
-    connection.execute("SET lock_configuration = true")
+    open_limit = "SET allowed_configs = ['memory_limit'];" if is_limit_open else ""
+    connection.execute(f"SET enable_external_access = false; {open_limit} SET lock_configuration = true")
     return connection
 
 

@@ -161,7 +161,7 @@ def _compare(folder: Path, path: Path, table: Table, found: Collection[tuple[str
 
 
 def patterns(folder: Path, chosen: Collection[int] = ()) -> dict[str, list[str]]:
-    """The files of each table as DuckDB reads them: the variable `raw`, for `bind`. Raises as `files` does."""
+    """The files of each table as DuckDB reads them: the variable `raw`, for `bound`. Raises as `files` does."""
     # A variable, because a view cannot be prepared; SQL is never put together from a path.
     return {name: [literal(path) for path in paths] for name, paths in files(folder, chosen).items()}
 
@@ -183,8 +183,9 @@ def choose(connection: duckdb.DuckDBPyConnection, chosen: Collection[int]) -> No
         raise not_there(absent)
 
 
-def bind(connection: duckdb.DuckDBPyConnection, name: str, chosen: Collection[int], is_held: bool = False) -> None:
-    """Make a recorded table `raw.NAME`, of all ranks or those that are `chosen`, from the files in the variable `raw`.
+def bound(name: str, chosen: Collection[int], is_held: bool = False) -> str:
+    """Return the statement that makes a recorded table `raw.NAME`, of all ranks or those that are `chosen`, from the
+    files in the variable `raw`.
 
     `is_held`: a table in memory and no view, which a query plans sooner than files that it has to look into.
     """
@@ -192,7 +193,7 @@ def bind(connection: duckdb.DuckDBPyConnection, name: str, chosen: Collection[in
     # Names of folders such as `name=x` are not columns.
     rows = f"SELECT * FROM read_parquet(getvariable('raw').{name}, hive_partitioning = false){of_them}"
     kind = "TABLE" if is_held else "VIEW"
-    connection.execute(f"CREATE OR REPLACE {kind} raw.{name} AS {rows}")
+    return f"CREATE OR REPLACE {kind} raw.{name} AS {rows}"
 
 
 def without_rows(names: Iterable[str]) -> str:

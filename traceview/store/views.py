@@ -420,10 +420,11 @@ class _Making:
             connection.execute(recorded.without_rows(sorted(absent - self.there)))
             self._empty |= absent
             self.there |= absent
-        for name in sorted(needed - absent):
-            table = name.removeprefix("raw.")
-            recorded.bind(connection, table, self.options.ranks, table in self._held)
-            self.there.add(name)
+        tables = [name.removeprefix("raw.") for name in sorted(needed - absent)]
+        if tables:
+            made = (recorded.bound(name, self.options.ranks, name in self._held) for name in tables)
+            connection.execute("; ".join(made))
+            self.there |= needed
 
     def _keep(self, connection: duckdb.DuckDBPyConnection, names: Iterable[str]) -> None:
         """Make tables of facts, which are those of the rules and of no capture."""

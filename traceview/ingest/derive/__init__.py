@@ -71,5 +71,4 @@ class Derivation:
         host.allocations(self._connection, self._steps, self._spans)
 
     def _clear(self, *tables: str) -> None:
-        for table in tables:
-            self._connection.execute(f"DELETE FROM derived.{table}")
+        self._connection.execute("; ".join(f"DELETE FROM derived.{table}" for table in tables))
