@@ -15,7 +15,7 @@ from job_traces import left_over, rows, written
 
 from traceview import store
 from traceview.errors import InputError, UsageError
-from traceview.fleet import Fleet, job
+from traceview.fleet import Fleet, job, merge
 from traceview.store import Options
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -279,7 +279,8 @@ def test_a_killed_worker_loses_nothing_and_nothing_listens_elsewhere(tmp_path: P
 
     thread = threading.Thread(target=kill)
     thread.start()
-    answers = dict(job.run_on_dask("local", 2, work, [(str(tmp_path), number) for number in range(12)]))
+    with job.on_dask("local", 2) as run:
+        answers = dict(run(work, [(str(tmp_path), number) for number in range(12)]))
     thread.join()
     assert answers == {number: number * number for number in range(12)}
     assert len(killed) == 1
@@ -293,6 +294,23 @@ def test_rows_on_dask_are_those_of_one_process(tmp_path: Path) -> None:
     subprocess.run([sys.executable, "-m", "traceview", *words], check=True, stdout=subprocess.DEVNULL)
     assert rows(tmp_path / "job") == rows(store.convert([traces], tmp_path / "alone"))
     assert left_over(tmp_path) == []
+
+
+def test_a_cluster_is_begun_once_for_reading_and_merging(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import distributed
+
+    begun: list[str] = []
+
+    def in_threads(_: object, address: str, *more: object) -> object:
+        begun.append(address)
+        return distributed.Client(processes=False, n_workers=1, dashboard_address="127.0.0.1:0")
+
+    monkeypatch.setattr(job, "_client", in_threads)
+    monkeypatch.setattr(merge, "SHARD_RANKS", 2)
+    traces = written(tmp_path / "traces", 3)
+    found = store.convert([traces], tmp_path / "job", Options(many=Fleet(1, dask="local")))
+    assert sorted(path.name for path in found.glob("shard-*")) == ["shard-0000", "shard-0001"]
+    assert begun == ["local"]
 
 
 def test_no_scheduler_is_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -44,8 +44,10 @@ def convert(
     What is done before it ends in whatever way stays beside `target` for the next time, until `clean` is called.
     """
     jobs = fleet.jobs or os.cpu_count() or 1
-    run: Run = partial(run_on_dask, fleet.dask, jobs) if fleet.dask else partial(processes.run, jobs)
-    with _parts_folder(target, fleet.resumes) as place:
+    run: Run = partial(processes.run, jobs)
+    with _parts_folder(target, fleet.resumes) as place, contextlib.ExitStack() as stack:
+        if fleet.dask:
+            run = stack.enter_context(on_dask(fleet.dask, jobs))
         tasks = parts.plan(groups, place, jobs, options)
         done = _read(run, tasks, options)
         refused = [(task.name, part.refused) for task, part in zip(tasks, done, strict=True) if part.refused]
@@ -71,7 +73,8 @@ def _read(run: Run, tasks: list[parts.Task], options: Options) -> list[parts.Par
     total, n_bytes = sum(task.n_bytes for task in tasks), 0
     try:
         for number, part in run(parts.convert, tasks):
-            done[number] = part if isinstance(part, parts.Part) else _without_answer(tasks[number], part)
+            why = f"{tasks[number].sources[0][0]}: {part}."
+            done[number] = part if isinstance(part, parts.Part) else parts.Part(refused=why)
             n_bytes += tasks[number].n_bytes
             if options.progress:
                 options.progress(n_bytes, total)
@@ -80,10 +83,6 @@ def _read(run: Run, tasks: list[parts.Task], options: Options) -> list[parts.Par
             options.note(f"{len(done)} of {len(tasks)} traces are converted and kept; --resume goes on from there")
         raise
     return [done[number] for number in range(len(tasks))]
-
-
-def _without_answer(task: parts.Task, why: object) -> parts.Part:
-    return parts.Part(refused=f"{task.sources[0][0]}: {why}.")
 
 
 def _place(target: Path) -> Path:
@@ -136,10 +135,9 @@ RETRIES = 3
 CONNECT_SECONDS = 20
 
 
-def run_on_dask(
-    address: str, jobs: int, function: Callable[[Any], Any], tasks: Sequence[Any]
-) -> Iterator[tuple[int, Any]]:
-    """Yield the number and the result of each task as they come; the result of one that ends its workers is a sentence.
+@contextlib.contextmanager
+def on_dask(address: str, jobs: int) -> Iterator[Run]:
+    """Runs functions on a cluster, begun once: a worker takes seconds to begin. Of tasks that end it: a sentence each.
 
     `address`: of the scheduler, or `local` for a cluster of this machine that listens on loopback only.
     """
@@ -149,14 +147,17 @@ def run_on_dask(
         raise UsageError("--dask needs more packages: pip install 'traceview[dask]'.") from error
     with contextlib.ExitStack() as stack:
         client = stack.enter_context(_client(distributed, address, jobs, stack))
-        futures = {client.submit(function, task, pure=False, retries=RETRIES): n for n, task in enumerate(tasks)}
-        stack.callback(client.cancel, list(futures))
-        for future in distributed.as_completed(list(futures)):
-            failure = future.exception()
-            if isinstance(failure, distributed.KilledWorker):
-                yield futures[future], "the workers that read it were killed (too little memory?)"
-            else:
-                yield futures[future], future.result()
+
+        def run(function: Callable[[Any], Any], tasks: Sequence[Any]) -> Iterator[tuple[int, Any]]:
+            futures = {client.submit(function, task, pure=False, retries=RETRIES): n for n, task in enumerate(tasks)}
+            stack.callback(client.cancel, list(futures))
+            for future in distributed.as_completed(list(futures)):
+                if isinstance(future.exception(), distributed.KilledWorker):
+                    yield futures[future], "the workers that read it were killed (too little memory?)"
+                else:
+                    yield futures[future], future.result()
+
+        yield run
 
 
 def _client(distributed: Any, address: str, jobs: int, stack: contextlib.ExitStack) -> Any:
