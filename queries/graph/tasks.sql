@@ -16,26 +16,28 @@
 WITH with_device AS (
     SELECT rank FROM raw.kernels UNION SELECT rank FROM raw.memcpys
 ), launched AS (
-    SELECT id, launch_id, start_ns, dur_ns FROM raw.kernels
-    UNION ALL SELECT id, launch_id, start_ns, dur_ns FROM raw.memcpys
+    SELECT id, launch_id, start_ns, dur_ns FROM raw.kernels WHERE rank IN (SELECT rank FROM critical_window)
+    UNION ALL SELECT id, launch_id, start_ns, dur_ns FROM raw.memcpys WHERE rank IN (SELECT rank FROM critical_window)
 ), called AS MATERIALIZED (
     -- The bounds of all windows as constants: what lies outside is left before anything is joined.
     SELECT id, rank, pid, tid, name, start_ns, dur_ns, op_id, correlation FROM raw.api_calls
     WHERE start_ns < getvariable('critical_until_ns') AND start_ns + dur_ns > getvariable('critical_from_ns')
+        AND rank IN (SELECT rank FROM critical_window)
 ), queued AS (
     SELECT launch_id, min(start_ns) AS start_ns FROM launched WHERE launch_id IN (SELECT id FROM called)
     GROUP BY launch_id
 ), caller AS (
     SELECT id, name, layer, phase FROM raw.ops WHERE id IN (SELECT op_id FROM called)
 ), thread AS (
-    SELECT DISTINCT rank, pid, tid FROM raw.ops
+    SELECT DISTINCT rank, pid, tid FROM raw.ops WHERE rank IN (SELECT rank FROM critical_window)
     UNION
     SELECT a.rank, a.pid, a.tid FROM raw.api_calls a WHERE a.id IN (SELECT launch_id FROM launched)
 ), waited AS (
     SELECT rank, TRY_CAST(args->>'$.correlation' AS BIGINT) AS correlation,
         any_value(coalesce(nullif(TRY_CAST(args->>'$.stream' AS BIGINT), -1),
             TRY_CAST(args->>'$.wait_on_stream' AS BIGINT))) AS stream
-    FROM raw.events WHERE category = 'cuda_sync' AND name LIKE '%Sync%' GROUP BY ALL
+    FROM raw.events WHERE category = 'cuda_sync' AND name LIKE '%Sync%' AND rank IN (SELECT rank FROM critical_window)
+    GROUP BY ALL
 ), op AS MATERIALIZED (
     SELECT o.id, o.rank, o.pid, o.tid, o.name, o.category, o.layer, o.phase, o.start_ns, o.end_ns
     FROM ops o JOIN critical_window w ON w.rank = o.rank AND o.end_ns > w.from_ns AND o.start_ns < w.until_ns
@@ -58,7 +60,7 @@ WITH with_device AS (
     FROM activities a LEFT JOIN (SELECT id, launch_id FROM launched WHERE start_ns < getvariable('critical_until_ns')
         AND start_ns + dur_ns > getvariable('critical_from_ns')) l ON l.id = a.id
     WHERE a.kind IN ('kernel', 'copy') AND a.start_ns < getvariable('critical_until_ns')
-        AND a.end_ns > getvariable('critical_from_ns')
+        AND a.end_ns > getvariable('critical_from_ns') AND a.rank IN (SELECT rank FROM critical_window)
     UNION ALL BY NAME
     SELECT 'call' AS kind, 1 AS class, a.id, a.rank, CAST(a.pid AS VARCHAR) AS pid, a.tid, a.name,
         if(o.phase = 'data', 'data loading', 'runtime calls') AS category, o.layer, o.name AS op_name,

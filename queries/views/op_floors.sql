@@ -14,28 +14,35 @@
 -- kernel = "longest of them"
 -- ids = "their rows"
 -- per = "what is divided by for a number per step; of a call that a graph replays less, as often as it ran"
-WITH call AS (
-    SELECT o.pid, o.tid, o.start_ns, o.start_ns + o.dur_ns AS end_ns, r.*,
-        count(*) OVER (PARTITION BY r.op_id, r.model) AS times
-    FROM op_rooflines r JOIN raw.ops o ON o.id = r.op_id
-    WHERE r.how <> 'the profiler''s record'
-    QUALIFY row_number() OVER (PARTITION BY r.op_id ORDER BY r.busy_ns DESC) = 1
+WITH named AS (
+    SELECT rank, op_id, model, count(*) AS times, max(busy_ns) AS busy_ns
+    FROM op_rooflines WHERE how <> 'the profiler''s record' GROUP BY rank, op_id, model
+), call AS (
+    -- No more than places the work: with all columns this takes twice the memory.
+    SELECT n.*, o.pid, o.tid, o.start_ns, o.start_ns + o.dur_ns AS end_ns
+    FROM named n JOIN raw.ops o ON o.id = n.op_id
+    QUALIFY row_number() OVER (PARTITION BY n.op_id ORDER BY n.busy_ns DESC) = 1
 ), work AS (
-    SELECT c.rank, c.id, c.name, c.dur_ns, c.mean_ns, c.per, c.step_ns, o.pid, o.tid, o.start_ns AS at_ns
+    SELECT c.rank, c.id, c.dur_ns, c.mean_ns, c.per, c.step_ns, o.pid, o.tid, o.start_ns AS at_ns
     FROM counted c JOIN raw.ops o ON o.id = c.op_id
 ), spent AS (
-    SELECT c.op_id, any_value(w.per) / any_value(c.times) AS per, any_value(w.step_ns) AS step_ns,
+    SELECT c.op_id, any_value(c.model) AS model, any_value(c.busy_ns) AS busy_ns, any_value(c.pid) AS pid,
+        any_value(c.tid) AS tid, any_value(c.start_ns) AS start_ns,
+        any_value(w.per) / any_value(c.times) AS per, any_value(w.step_ns) AS step_ns,
         sum(w.mean_ns / w.per) AS own_ns,
-        sum(1.0 / w.per) AS n_kernels, min(w.dur_ns) AS least_ns, arg_max(w.name, w.dur_ns) AS kernel,
+        sum(1.0 / w.per) AS n_kernels, min(w.dur_ns) AS least_ns, arg_max(w.id, w.dur_ns) AS longest,
         list(w.id) AS ids
     FROM work w ASOF JOIN call c ON c.rank = w.rank AND c.pid IS NOT DISTINCT FROM w.pid
         AND c.tid IS NOT DISTINCT FROM w.tid AND w.at_ns >= c.start_ns
     WHERE w.at_ns < c.end_ns
     GROUP BY c.op_id
 )
-SELECT c.rank, c.op_id, c.pid, c.tid, c.start_ns, c.op_name, c.family, c.direction, c.dtype, c.matrix_flop,
+-- Of the rows of a call that was replayed the join takes one, the busiest.
+SELECT c.rank, c.op_id, s.pid, s.tid, s.start_ns, c.op_name, c.family, c.direction, c.dtype, c.matrix_flop,
     c.vector_flop, c.bytes, c.is_recompute, c.module, c.step, c.peak_flop_per_s, c.vector_flop_per_s,
     if(c.is_copy_rate, NULL, c.memory_bytes_per_s) AS memory_bytes_per_s, s.own_ns,
     if(c.sure_ns / s.per > s.own_ns, s.own_ns, c.sure_ns / s.per) AS floor_ns,
-    s.n_kernels, s.least_ns, s.kernel, s.ids, s.per, s.step_ns
-FROM spent s JOIN call c ON c.op_id = s.op_id
+    s.n_kernels, s.least_ns, k.name AS kernel, s.ids, s.per, s.step_ns
+FROM spent s ASOF JOIN (FROM op_rooflines WHERE how <> 'the profiler''s record') c
+    ON c.op_id = s.op_id AND c.model IS NOT DISTINCT FROM s.model AND s.busy_ns >= c.busy_ns
+JOIN performed k ON k.id = s.longest

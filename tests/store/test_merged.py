@@ -12,7 +12,7 @@ from job_traces import written
 
 from traceview import store
 from traceview.fleet import Fleet
-from traceview.store import Options, graph, materialized
+from traceview.store import Options, graph, materialized, views
 
 SAMPLE = Path(__file__).resolve().parents[2] / "samples" / "kineto" / "torch-2.13.0-lenet-cpu.json.gz"
 
@@ -62,6 +62,38 @@ def test_each_shard_is_worked_out_by_itself(both: tuple[Path, Path]) -> None:
     for shard in ("shard-0000", "shard-0001", "shard-0002"):
         found = materialized.find(job / shard)
         assert "kernels" in found and "scope" not in found
+
+
+def test_what_shards_have_made_of_names_is_not_made_again_for_the_job(both: tuple[Path, Path]) -> None:
+    _, job = both
+    assert "attributed.op.parquet" in {path.name for path in materialized.place(job / "shard-0000").iterdir()}
+    names = {path.stem for path in materialized.place(job).glob("*.parquet")}
+    assert "scope" in names
+    assert not [name for name in names if "." in name]
+
+
+def test_one_shard_that_lacks_its_views_is_worked_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing of it was stored, and the job, too large to be held in memory, was said to be damaged."""
+    monkeypatch.setattr("traceview.fleet.merge.SHARD_RANKS", 2)
+    options = Options(many=Fleet(2), own_queries=True)
+    job = store.convert([written(tmp_path / "traces", 3)], tmp_path / "job", options)
+    query = "SELECT count(*), sum(dur_ns) FROM counted"
+    with store.open_capture(job, options) as connection:
+        expected = connection.execute(query).fetchall()
+    assert expected[0][0] > 0
+    shards = [job / "shard-0000", job / "shard-0001"]
+    sizes = []
+    for shard in shards:
+        with store.open_capture(shard) as connection:
+            assert isinstance(connection, views.Views)
+            sizes.append(connection.making.n_rows(connection.own))
+    shutil.rmtree(materialized.place(job), ignore_errors=True)
+    shutil.rmtree(materialized.place(shards[1]))
+    monkeypatch.setattr(views, "SMALL_BYTES", 0)
+    monkeypatch.setattr(views, "SMALL_ROWS", max(sizes))
+    with store.open_capture(job, options) as connection:
+        assert connection.execute(query).fetchall() == expected
+    assert "attributed.op" in materialized.there(materialized.place(shards[1]))
 
 
 @pytest.mark.long

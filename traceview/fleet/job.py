@@ -163,15 +163,9 @@ def on_dask(address: str, jobs: int) -> Iterator[Run]:
 def _client(distributed: Any, address: str, jobs: int, stack: contextlib.ExitStack) -> Any:
     where: Any = address
     if address == LOCAL:
-        where = stack.enter_context(
-            distributed.LocalCluster(
-                n_workers=jobs,
-                threads_per_worker=1,
-                host=LOOPBACK,
-                dashboard_address=f"{LOOPBACK}:0",
-                worker_dashboard_address=f"{LOOPBACK}:0",
-            )
-        )
+        here = dict.fromkeys(("dashboard_address", "worker_dashboard_address"), f"{LOOPBACK}:0")
+        cluster = distributed.LocalCluster(n_workers=jobs, threads_per_worker=1, host=LOOPBACK, **here)
+        where = stack.enter_context(cluster)
     try:
         return distributed.Client(where, timeout=CONNECT_SECONDS)
     except (OSError, TimeoutError, ValueError) as error:

@@ -20,7 +20,7 @@ T = TypeVar("T")
 PAUSES = (0.001, 0.01, 0.1, 1.0)
 """Seconds to wait before it is tried again to raise the limit."""
 
-HELD_BYTES = 400_000_000
+HELD_BYTES = 150_000_000
 """Memory that a process may hold before it looks how much of that is free."""
 MORE_BYTES = 30_000_000
 """By how much it has to grow to be asked again."""

@@ -43,7 +43,8 @@ SMALL_BYTES = 2_000_000
 
 LEAST_BYTES, ROW_BYTES, MOST_BYTES = 600_000_000, 40, 2_000_000_000
 """Memory with which it is tried to make views of a large capture: for each of its rows, within bounds. The rest is
-spilled to disk, which takes a quarter more time (10 million kernels with 0.6 instead of 2 GB)."""
+spilled to disk, which takes a quarter more time (10 million kernels with 0.6 instead of 2 GB). The least is a quarter
+where shards make most."""
 
 CLASSIFYING = "classifying kernels"
 """Name of the phase when nothing about a capture is stored yet, as users see it."""
@@ -283,13 +284,10 @@ class _Making:
         self._lock = threading.RLock()
         self._rows: dict[str, int] = {}
         self._variables: dict[str, Any] = {}
-        self._given = materialized.there(self.places[0], self.places[1:]) if self.places else frozenset[str]()
-        by_hand = graph.reading("known_devices") if self.options.device else frozenset[str]()
         # What is stored was worked out without it, and what rests on it is worked out anew.
-        self._given -= by_hand
-        if LAST not in self._given:
-            self._given -= frozenset(_tables(ATTRIBUTION))
-        self._stored = frozenset(filter(graph.is_materialized, graph.names())) - by_hand
+        self._by_hand = graph.reading("known_devices") if self.options.device else frozenset[str]()
+        self._given = self._found()
+        self._stored = frozenset(filter(graph.is_materialized, graph.names())) - self._by_hand
         self._unstored: list[str] = []
         # Known to have no row.
         self._empty: set[str] = set()
@@ -396,6 +394,11 @@ class _Making:
         steps = {_maker(source) for source in read - known}
         return [*(step for step in dict.fromkeys(SCHEMAS.values()) if step in steps), *made]
 
+    def _found(self) -> frozenset[str]:
+        """What is stored and holds here."""
+        found = materialized.there(self.places[0], self.places[1:]) - self._by_hand if self.places else frozenset[str]()
+        return found if LAST in found else found - frozenset(_tables(ATTRIBUTION))
+
     def _is_whole(self, name: str) -> bool:
         """Whether what is stored is as it was written; where that is not so it is made again."""
         return not [path for path in self._files(name) if not materialized.is_whole(path)]
@@ -459,13 +462,13 @@ class _Making:
         back."""
         shards = materialized.parts(self.folder)
         names = frozenset(name for name in (*self._stored, LAST) if materialized.is_of_shards(name))
-        lacking = [shard for shard in shards if not names <= materialized.find(shard)]
+        lacking = [(shard, names) for shard in shards if not names <= materialized.find(shard)]
         if self.options.many and len(lacking) > 1:
-            self.options.many.each(_store, [(shard, names) for shard in lacking], self.options)
+            self.options.many.each(_store, lacking, self.options)
         else:
-            for shard in lacking:
-                _store(((shard, names), self.options))
-        self._given |= names & materialized.there(self.places[0], self.places[1:])
+            for task in lacking:
+                _store((task, replace(self.options, own_queries=False)))
+        self._given |= self._found()
 
     def _make_small(self, connection: duckdb.DuckDBPyConnection, names: Collection[str], made: list[str]) -> None:
         """Hold what is worth it as tables in memory, made by two workers, each when it can be: to plan a small one
@@ -554,7 +557,8 @@ class _Making:
         from traceview.ingest.memory import Held, LowMemory
 
         held, run = Held(), _runs(connection)
-        room = min(max(LEAST_BYTES, ROW_BYTES * self.n_rows(connection)), MOST_BYTES)
+        least = LEAST_BYTES // (4 if len(self.places) > 1 else 1)
+        room = min(max(least, ROW_BYTES * self.n_rows(connection)), MOST_BYTES)
         with self._building(True) as building, LowMemory(connection, room) as attempt:
 
             def trying(*query: Any) -> list[tuple[Any, ...]]:
