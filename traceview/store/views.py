@@ -395,7 +395,7 @@ class _Making:
         return [*(step for step in dict.fromkeys(SCHEMAS.values()) if step in steps), *made]
 
     def _found(self) -> frozenset[str]:
-        """What is stored and holds here."""
+        """Names that are stored and hold here."""
         found = materialized.there(self.places[0], self.places[1:]) - self._by_hand if self.places else frozenset[str]()
         return found if LAST in found else found - frozenset(_tables(ATTRIBUTION))
 
