@@ -11,8 +11,8 @@
 -- unless = "What stands at the break has to run in every call (logging, a decision by a value)."
 -- needs = ["compiled_code"]
 -- [fix]
--- pytorch = """torch.compile(..., fullgraph=True) fails at the first break and names it: move print and logging out of
--- the function, replace an if on a tensor by torch.where or torch.cond, .item() by a tensor
+-- pytorch = """torch.compile(..., fullgraph=True) fails at the first break and names it; move print and logging out of
+-- the function; replace an if on a tensor by torch.where or torch.cond, .item() by a tensor
 -- (torch._dynamo.config.capture_scalar_outputs = True), an unknown C++ function by torch.library.custom_op"""
 -- any = "compile the function as one graph"
 -- [params]

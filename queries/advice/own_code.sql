@@ -9,7 +9,7 @@
 -- cost = "A process or thread, and memory for what is made ahead; what it gives comes a step later."
 -- unless = """The next step needs the result of this one, as where an agent acts in an environment: make that itself
 -- faster."""
--- needs = ["cpu_only", "python_frames"]
+-- needs = ["cpu_only", "python_frames", "quiet_machine"]
 -- [fix]
 -- pytorch = """do it in the workers of a DataLoader or in a thread of its own, in steps of many at once (vectorized
 -- environments), or every n steps"""

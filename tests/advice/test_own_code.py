@@ -52,6 +52,14 @@ def test_what_recording_lines_takes_is_not_the_programs(
     assert (found.status, found.saving_ns) == (status, saving_ns)
 
 
+@pytest.mark.parametrize(("processor_us", "status"), [(18_000, "found"), (16_000, "cannot tell")])
+def test_on_a_busy_machine_it_may_be_waiting_for_a_processor(tmp_path: Path, processor_us: int, status: str) -> None:
+    """Operators take 21 of 30 ms; below four fifths of that in processor time the process was not running."""
+    given = steps(3)
+    given.about["usage"] = {"wall_ns": 30_000_000, "user_ns": processor_us * 1000, "system_ns": 0}
+    assert answer(RULE, given, tmp_path).status == status
+
+
 def test_what_lies_between_operators_anyway_is_not_found(tmp_path: Path) -> None:
     assert answer(RULE, steps(0.9), tmp_path).status == "not found", "less than 1 ms at a time, 9 % of the step"
 

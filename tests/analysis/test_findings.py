@@ -246,4 +246,5 @@ def test_no_finding_of_any_rule_takes_more_than_twelve_lines(length: int) -> Non
         assert len(block) <= 11, found.title
         begins = [line.split(": ")[0] for line in block]
         assert [label for label in begins if label in LABELS] == list(LABELS)
-        assert found.unless in " ".join(block)
+        assert found.unless in " ".join(block), "whole"
+        assert found.fix.split("; ")[0] in " ".join(block), "the first change is not cut"
