@@ -142,6 +142,7 @@ KNOWN = {
         "host_bound": 12.220,
         "pageable_copies": 2.246,
         "slow_algorithm": 2.221,
+        "slow_convolutions": 3.892,
         "tensor_cores_unused": 61.145,
         "unfused_optimizer": 1.709,
     },
