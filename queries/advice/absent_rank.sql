@@ -1,6 +1,7 @@
 -- title = "A rank is awaited that does not come"
 -- doc = """Ranks wait in a collective that another rank of their group has no record of, for a second or more and ten
--- times as long as usual. The bound is the time that they spend in it."""
+-- times as long as usual. The bound is the time that they spend in it. Where a trace of the job is missing and none
+-- waits so long, the answer is cannot tell."""
 -- why = """A collective cannot end before every rank of its group has entered it. A rank that failed, that is stuck in
 -- something else, or that took another way through the program holds up all others until they give up."""
 -- cost = "None."
@@ -23,7 +24,10 @@ WITH absent AS (
     FROM hung_calls h JOIN exchanges e ON e.id = h.id AND e.rank = h.rank
     GROUP BY e.rank, h.team, h.what
 ), longest AS (
-    SELECT w.rank, a.*, w.wait_ns, row_number() OVER (PARTITION BY w.rank ORDER BY w.wait_ns DESC, a.team) AS place
+    SELECT w.rank, a.*, w.wait_ns, row_number() OVER (PARTITION BY w.rank ORDER BY w.wait_ns DESC,
+        -- Of several that one call waits for the one of which more is known.
+        list_position(['recording ends meanwhile', 'recording ends before', 'file is cut off', 'no trace'], a.state),
+        a.team, a.lacks_number) AS place
     FROM waited w JOIN absent a ON a.team = w.team AND a.lacks = w.what
 )
 SELECT rank, format('Rank{} {} {} {} {}{}; {} rank{} in it.', if(len(ranks) = 1, '', 's'),
@@ -43,4 +47,8 @@ SELECT rank, format('Rank{} {} {} {} {}{}; {} rank{} in it.', if(len(ranks) = 1,
     list_filter(['last on its device: ' || last_activity, 'last operator of its host: ' || last_op,
         'last call of the runtime: ' || last_call], lambda x: x IS NOT NULL) AS evidence
 FROM longest WHERE place = 1
+UNION ALL
+SELECT min(s.rank), NULL, NULL, NULL,
+    any_value(m.told) || ': which collectives it entered is not known, though no call lasts as if ranks waited in vain', NULL
+FROM missing_ranks m, scope s WHERE NOT EXISTS (FROM longest) HAVING count(*) > 0
 ORDER BY rank

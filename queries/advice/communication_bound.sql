@@ -39,15 +39,17 @@ WITH sent AS (
 SELECT k.rank, format('Collectives run for {:.3f} ms, computing takes {:.3f} ms.', sum(own_ns) / 1e6,
     any_value(c.compute_ns) / 1e6) AS problem,
     'Mostly in ' || nullif(arg_max(kind, own_ns), '(unknown)') AS place, sum(exposed_ns) AS saving_ns,
-    'high for the times; ' || coalesce(format('{:.3f} ms of them is waiting for other ranks',
+    coalesce(format('low: {}: how much of it is waiting is not known', any_value(u.told)),
+        'high for the times; ' || coalesce(format('{:.3f} ms of them is waiting for other ranks',
         any_value(t.wait_ns) / 1e6), if((SELECT count(*) FROM raw.ranks) > 1,
         'how much of them is waiting for other ranks is not known',
-        'one rank cannot show how much of them is waiting for other ranks')) AS confidence,
+        'one rank cannot show how much of them is waiting for other ranks'))) AS confidence,
     list(format('{}: {:.1f} calls, {:.3f} ms{}', kind, calls, own_ns / 1e6,
         coalesce(format(', {:.2f} MB', size_bytes / 1e6), ''))
         ORDER BY own_ns DESC, kind) AS evidence
-FROM kinds k JOIN compute c USING (rank) 
+FROM kinds k JOIN compute c USING (rank)
 LEFT JOIN (SELECT rank, wait_ns FROM rank_totals) t ON t.rank = k.rank
+LEFT JOIN unknown_waits u ON u.rank = k.rank
 GROUP BY k.rank
 HAVING 100.0 * sum(own_ns) > $comm_to_compute_pct * any_value(c.compute_ns)
 ORDER BY k.rank

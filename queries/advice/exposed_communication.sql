@@ -1,6 +1,7 @@
 -- title = "Exposed communication"
 -- doc = """Time in which a collective ran and nothing computed on the same rank. The bound is that time; some of it is
--- waiting for slower ranks, which no option of the communication takes away."""
+-- waiting for slower ranks, which no option of the communication takes away: where a trace of the
+-- job is missing it is not known how much, and the confidence is low."""
 -- why = """Ranks communicate while nothing computes. Gradients sent in buckets as soon as they are ready overlap with
 -- the backward pass; other communication can overlap with work that does not need its result, if started earlier."""
 -- cost = "Device memory for the buckets; kernels that overlap with a collective run a little slower."
@@ -37,15 +38,16 @@ SELECT rank,
     format('Collectives run for {:.3f} ms, of which {:.3f} ms while {}.', sum(own_ns) / 1e6, sum(exposed_ns) / 1e6,
         if(has_device, 'nothing computes', 'no recorded operator runs')) AS problem,
     'Mostly in ' || nullif(arg_max(kind, exposed_ns), '(unknown)') AS place, sum(exposed_ns) AS saving_ns,
-    if(has_device, 'high for the time; ', 'medium: a processor may compute what is not an operator; ')
-        || any_value(waiting) AS confidence,
+    coalesce(any_value(told), if(has_device, 'high for the time; ',
+        'medium: a processor may compute what is not an operator; ') || any_value(waiting)) AS confidence,
     list(format('{}: {:.1f} calls, {:.3f} ms, exposed {:.3f} ms', kind, calls, own_ns / 1e6, exposed_ns / 1e6)
         ORDER BY exposed_ns DESC, kind) AS evidence
 FROM (SELECT k.*, k.rank IN (SELECT rank FROM raw.kernels) AS has_device,
         coalesce(format('up to {:.3f} ms of it is waiting for other ranks', t.exposed_wait_ns / 1e6),
             if((SELECT count(*) FROM raw.ranks) > 1, 'how much of it is waiting for other ranks is not known',
-            'one rank cannot show how much of it is waiting for other ranks')) AS waiting
-    FROM kinds k LEFT JOIN rank_totals t ON t.rank = k.rank)
+            'one rank cannot show how much of it is waiting for other ranks')) AS waiting,
+        format('low: {}: how much of it is waiting is not known', u.told) AS told
+    FROM kinds k LEFT JOIN rank_totals t ON t.rank = k.rank LEFT JOIN unknown_waits u ON u.rank = k.rank)
 GROUP BY rank, has_device
 HAVING 100.0 * sum(exposed_ns) > $exposed_step_pct * any_value(step_ns)
 ORDER BY rank

@@ -38,6 +38,25 @@ def test_a_rank_without_a_trace_is_named_with_low_confidence(tmp_path: Path) -> 
     assert "Rank 2 (without a trace) may never have entered all_reduce 11" in said.problem
 
 
+def test_of_two_that_one_call_waits_for_the_one_that_is_recorded_is_named(tmp_path: Path) -> None:
+    made = [given for given in Job(absent=hung).build() if given.rank != 1]
+    said = answer(tmp_path, *made, world_size=4)
+    assert said.problem == "Rank 2 never entered all_reduce 11 of group 0; 2 ranks wait in it."
+    assert said.confidence.startswith("high")
+
+
+def test_where_a_trace_is_missing_that_none_is_awaited_is_not_known(tmp_path: Path) -> None:
+    """It was among what is no problem, though nothing of that rank is recorded."""
+    made = [given for given in Job(ranks=8).build() if given.rank != 3]
+    said = answer(tmp_path / "one", *made, world_size=8)
+    assert (said.status, said.record) == ("cannot tell", "every rank of one run, in one folder")
+    assert said.reason.startswith("the trace of rank 3 is missing: which collectives it entered is not known")
+    more = answer(tmp_path / "more", *(given for given in made if given.rank != 6), world_size=8)
+    assert more.reason.startswith("the traces of ranks 3, 6 are missing: ")
+    many = answer(tmp_path / "many", *(given for given in Job(ranks=2).build()), world_size=16)
+    assert many.reason.startswith("the traces of ranks 2, 3, 4, 5, 6, 7, 8, 9 and 6 more are missing: ")
+
+
 def test_nothing_is_found_where_all_enter_or_the_wait_is_short(tmp_path: Path) -> None:
     assert answer(tmp_path / "all", *Job().build()).status == "not found"
     assert answer(tmp_path / "short", *Job(absent=hung, gives_up=900_000.0).build()).status == "not found"

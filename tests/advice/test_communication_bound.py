@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from advised import answer, training
 from asked import connected
 from given import Given, write
@@ -35,6 +36,24 @@ def test_of_several_ranks_it_is_known_how_much_is_waiting(tmp_path: Path) -> Non
         for rule, part in ((RULE, "0.060 ms of them"), ("exposed_communication", "up to 0.060 ms of it")):
             (found,) = advice.run(connection, advice.load([rule]))
             assert found.confidence == f"high for the time{'s' * (rule == RULE)}; {part} is waiting for other ranks"
+
+
+@pytest.mark.parametrize("is_hung", [False, True])
+def test_where_a_trace_is_missing_how_much_is_waiting_is_not_known(tmp_path: Path, is_hung: bool) -> None:
+    """The confidence was high, and the first screen said to change `bucket_cap_mb`."""
+    made = Job(
+        ranks=8, compute=10.0, transfer=300.0, size_bytes=9000, absent=lambda n, rank: is_hung and (n, rank) == (11, 2)
+    )
+    few = {"bucket_per_step": "1", "bucket_step_pct": "0"}
+    rules = {RULE: {}, "exposed_communication": {"exposed_step_pct": "0"}, "small_buckets": few}
+    for absent in ((), (5,)):
+        write(tmp_path / f"{absent}", *(given for given in made.build() if given.rank not in absent), world_size=8)
+        with connected(tmp_path / f"{absent}") as connection:
+            for rule, params in rules.items():
+                (said,) = advice.run(connection, advice.load([rule]), params)
+                assert (said.status, said.saving_ns is not None) == ("found", True)
+                missing = "low: the trace of rank 5 is missing: how much of it is waiting is not known"
+                assert said.confidence == missing if absent else said.confidence.startswith("high")
 
 
 def test_less_is_not(tmp_path: Path) -> None:

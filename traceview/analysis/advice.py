@@ -197,6 +197,8 @@ def _answer(
     rows = [dict(zip(names, row, strict=True)) for row in rule.run(connection, values)]
     if not rows:
         return _finding(rule, NOT_FOUND, "")
+    if rows[0]["problem"] is None:
+        return _finding(rule, CANNOT_TELL, f"{rows[0]['confidence']}.", record=needs()["several_ranks"].record)
     most = max(rows, key=lambda row: (row["saving_ns"] or 0, -row["rank"]))
     share = most["saving_pct"]
     facts = {
