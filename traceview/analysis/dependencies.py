@@ -20,14 +20,12 @@ start and end."""
 KINDS = ("thread", "stream", "launch", "synchronisation", "event", "inferred", "handoff", "ranks", "edge")
 TASK, MEET, RETURN, BEGIN, FINISH = range(5)
 """Kinds of nodes: a task, or the part of it before it waits; all ranks are at a collective; the part after waiting."""
-NEAR_NS = 10_000
-"""Maximum gap after work on another stream for which work may have waited."""
 IDLE_NS = 10_000
 """A pause of a host thread from which on it may have waited for another one."""
 QUEUED_NS = 1_000_000
 """Minimum time of work in a queue between launch and begin: the launch may wait for room in the queue."""
 UNEXPLAINED_NS = 20_000
-"""A wait from which on it is looked for what it was for."""
+"""A wait from which on it is looked for what it was for: something of another stream that ended less than that ago."""
 
 
 @dataclass(frozen=True)
@@ -238,7 +236,7 @@ def _inferred(tasks: Mapping[str, Ints], known: Ints) -> tuple[Ints, Ints]:
     (device,) = np.nonzero(tasks["class"] == 0)
     late = device[tasks["start_ns"][device] - known[device] > UNEXPLAINED_NS]
     found = _last_ended(tasks, device, tasks["start_ns"][late], tasks["rank"][late])
-    is_near = (found >= 0) & (tasks["start_ns"][late] - tasks["end_ns"][found] <= NEAR_NS)
+    is_near = (found >= 0) & (tasks["start_ns"][late] - tasks["end_ns"][found] < UNEXPLAINED_NS)
     is_near &= (tasks["end_ns"][found] > known[late]) & (tasks["lane"][found] != tasks["lane"][late])
     return found[is_near], late[is_near]
 

@@ -148,6 +148,20 @@ def test_without_a_recorded_event_the_dependency_is_inferred_and_counted(tmp_pat
     assert "of which 1 are inferred, not recorded" in said
 
 
+@pytest.mark.parametrize(("gap_us", "is_explained"), [(10.04, True), (19.9, True), (20, False)])
+def test_a_gap_that_needs_no_cause_of_its_own_is_no_reason_not_to_infer(
+    tmp_path: Path, gap_us: float, is_explained: bool
+) -> None:
+    """Above 10 us, as on a clock that drifts, the wait for the other stream was said to be the launch's."""
+    given = Given()
+    given.span("step", "step#1", 0, 400)
+    given.kernel(SGEMM, 10, 110, launched=0)
+    given.kernel(WINOGRAD, 110 + gap_us, 250, launched=8, stream=8)
+    found = parts(prepared(tmp_path, given))
+    assert (("device waits", "between streams", gap_us) in found) is is_explained
+    assert (("launch", "launch", 102 + gap_us) in found) is not is_explained
+
+
 def test_the_path_goes_through_the_rank_that_comes_last(tmp_path: Path) -> None:
     job = Job(ranks=3, steps=3, late=lambda step, rank: 40.0 if rank == 2 else 0.0)
     connection = prepared(tmp_path, *job.build(), step="2")
