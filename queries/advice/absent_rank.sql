@@ -49,6 +49,7 @@ SELECT rank, format('Rank{} {} {} {} {}{}; {} rank{} in it.', if(len(ranks) = 1,
 FROM longest WHERE place = 1
 UNION ALL
 SELECT min(s.rank), NULL, NULL, NULL,
-    any_value(m.told) || ': which collectives it entered is not known, though no call lasts as if ranks waited in vain', NULL
+    any_value(m.told) || ': which collectives were entered there is not known, though no call lasts as if ranks '
+        || 'waited in vain', NULL
 FROM missing_ranks m, scope s WHERE NOT EXISTS (FROM longest) HAVING count(*) > 0
 ORDER BY rank

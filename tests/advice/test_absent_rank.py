@@ -50,7 +50,7 @@ def test_where_a_trace_is_missing_that_none_is_awaited_is_not_known(tmp_path: Pa
     made = [given for given in Job(ranks=8).build() if given.rank != 3]
     said = answer(tmp_path / "one", *made, world_size=8)
     assert (said.status, said.record) == ("cannot tell", "every rank of one run, in one folder")
-    assert said.reason.startswith("the trace of rank 3 is missing: which collectives it entered is not known")
+    assert said.reason.startswith("the trace of rank 3 is missing: which collectives were entered there is not known")
     more = answer(tmp_path / "more", *(given for given in made if given.rank != 6), world_size=8)
     assert more.reason.startswith("the traces of ranks 3, 6 are missing: ")
     many = answer(tmp_path / "many", *(given for given in Job(ranks=2).build()), world_size=16)
