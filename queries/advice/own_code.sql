@@ -1,9 +1,9 @@
 -- title = "The program's own code between operators"
 -- doc = """Time of steps on a CPU in which no operator runs and the host is at a line of the user's own code, in gaps
 -- that are longer than operators leave: an environment, Python over samples, files, logs, a sleep. Lines are those that
--- were recorded: where only functions are, the line at which one begins. The bound is that time; recording each line
--- slows Python down, so it is no larger share of the step than steps without a profiler leave beside operators, where
--- `traceview collect` timed some."""
+-- were recorded: where only functions are, the line at which one begins; time within calls of a framework is left out.
+-- The bound is that time; recording each line slows Python down, so it is no larger share of the step than steps
+-- without a profiler leave beside operators, where `traceview collect` timed some."""
 -- why = """While the program's own code runs, no operator does: what can be done by another process or thread, ahead or
 -- afterwards, leaves the step."""
 -- cost = "A process or thread, and memory for what is made ahead; what it gives comes a step later."
@@ -20,11 +20,24 @@
 WITH gap AS (
     SELECT rank, from_ns, until_ns, unknown_ns / nullif(until_ns - from_ns, 0) AS part
     FROM idle_gaps WHERE unknown_ns > 1e6 * $least_ms AND rank NOT IN (SELECT rank FROM raw.kernels)
-), lines AS (
-    SELECT g.rank, format('{}:{} ({})', f.file, f.line, f.function) AS line, count(*) AS n,
-        sum(g.part * (least(h.until_ns, g.until_ns) - greatest(h.from_ns, g.from_ns))) AS lost_ns
+), inside AS (
+    -- What a framework does under a line, or the recording, is not the program's own.
+    SELECT u.id, r.start_ns, r.start_ns + r.dur_ns AS end_ns
+    FROM user_frames u JOIN raw.ranges r ON r.parent_id = u.id AND r.kind = 'python'
+    LEFT JOIN (SELECT unnest(names) AS name FROM names.package WHERE kind = 'framework') p
+        ON p.name = regexp_extract(r.name, '^(?:.*(?:site|dist)-packages[/\\])?([^/\\(.]+)', 1)
+    WHERE p.name IS NOT NULL OR regexp_matches(r.name, '(^|[/\\])(traceview_inject|collectors[/\\])')
+), stretch AS (
+    SELECT row_number() OVER () AS number, g.rank, h.frame_id, g.part, greatest(h.from_ns, g.from_ns) AS from_ns,
+        least(h.until_ns, g.until_ns) AS until_ns
     FROM gap g JOIN host_lines h ON h.rank = g.rank AND h.from_ns < g.until_ns AND h.until_ns > g.from_ns
-    JOIN user_frames f ON f.id = h.frame_id
+), lines AS (
+    SELECT a.rank, format('{}:{} ({})', f.file, f.line, f.function) AS line, count(*) AS n,
+        sum(a.part * (a.until_ns - a.from_ns - coalesce(i.other_ns, 0))) AS lost_ns
+    FROM stretch a JOIN user_frames f ON f.id = a.frame_id
+    LEFT JOIN (SELECT a.number, sum(least(a.until_ns, i.end_ns) - greatest(a.from_ns, i.start_ns)) AS other_ns
+        FROM stretch a JOIN inside i ON i.id = a.frame_id AND i.start_ns < a.until_ns AND i.end_ns > a.from_ns
+        GROUP BY a.number) i USING (number)
     GROUP BY ALL
 ), bare AS (
     SELECT rank, max(TRY_CAST(options->>'$.cost.bare_step_ns' AS BIGINT)) AS bare_ns FROM captures GROUP BY rank

@@ -41,6 +41,19 @@ def test_in_a_frame_of_a_library_it_is_the_line_that_called_it(tmp_path: Path) -
     assert found.place == "Mostly at train.py:7 (<module>)"
 
 
+@pytest.mark.parametrize(
+    "function",
+    [
+        "torch/nn/functional.py(3472): cross_entropy",
+        "/venv/lib/python3.12/site-packages/torch/_tensor.py(566): backward",
+        "collectors/inject/traceview_inject/recorder.py(83): step_ended",
+    ],
+)
+def test_time_within_a_call_of_the_framework_is_not_the_programs(tmp_path: Path, function: str) -> None:
+    """As where a busy machine takes the processor away in the middle of a call."""
+    assert answer(RULE, steps(3, function), tmp_path).status == "not found"
+
+
 @pytest.mark.parametrize(("bare_ms", "status", "saving_ns"), [(8, "found", 1_250_000), (7, "not found", None)])
 def test_what_recording_lines_takes_is_not_the_programs(
     tmp_path: Path, bare_ms: int, status: str, saving_ns: int | None
