@@ -235,7 +235,8 @@ def _not_enough(unknown: Sequence[Finding]) -> str:
         rules[finding.record].append(finding.rule)
     groups = sorted(rules.items(), key=lambda group: -len(group[1]))
     needs = (f"{record} ({_few(names)})" for record, names in groups)
-    return f"Not enough data for {len(unknown)} rules. To record: {'; '.join(needs)}. --all says why."
+    n = "1 rule" if len(unknown) == 1 else f"{len(unknown)} rules"
+    return f"Not enough data for {n}. To record: {'; '.join(needs)}. --all says why."
 
 
 def _few(names: Sequence[str]) -> str:
