@@ -155,8 +155,9 @@ def make_room(newest: Path, most_bytes: int) -> None:
         is_old = now - used > DAYS * _DAY_SECONDS
         if found.name != newest.name and (is_old or n_bytes > most_bytes):
             shutil.rmtree(found, ignore_errors=True)
-    with contextlib.suppress(OSError):
-        note.write_text(json.dumps(sizes), encoding="ascii")
+    if len(sizes) > 1:  # Of others; the newest one grows.
+        with contextlib.suppress(OSError):
+            note.write_text(json.dumps(sizes), encoding="ascii")
 
 
 def _size(folder: os.DirEntry[str]) -> int:
