@@ -176,10 +176,11 @@ def test_only_folders_that_were_used_since_are_looked_into(tmp_path: Path, monke
     assert sorted(looked) == ["c", "materialized"] and all(place.exists() for place in places)
     materialized.make_room(places[0], 49)
     assert [place.exists() for place in places] == [True, True, True, False]
-    (tmp_path / "materialized.sizes").write_text("[1]")
-    looked.clear()
-    materialized.make_room(places[0], 40)
-    assert sorted(looked) == ["a", "b", "c", "materialized"]
+    for damaged in ("[1]", '{"a": "10", "b": null, "c": Infinity}', '{"a": 1'):
+        (tmp_path / "materialized.sizes").write_text(damaged)
+        looked.clear()
+        materialized.make_room(places[0], 40)
+        assert sorted(looked) == ["a", "b", "c", "materialized"], damaged
 
 
 @pytest.mark.long

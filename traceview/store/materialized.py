@@ -150,7 +150,7 @@ def make_room(newest: Path, most_bytes: int) -> None:
     with os.scandir(newest.parent) as entries:
         places = [(_used(entry), entry) for entry in entries if not entry.name.startswith(".")]
     for used, found in sorted(places, key=lambda each: (each[1].name == newest.name, each[0]), reverse=True):
-        is_known = used < noted and found.name in known
+        is_known = used < noted and isinstance(known.get(found.name), int)
         n_bytes += sizes.setdefault(found.name, known[found.name] if is_known else _size(found))
         is_old = now - used > DAYS * _DAY_SECONDS
         if found.name != newest.name and (is_old or n_bytes > most_bytes):
