@@ -2,7 +2,7 @@
 
     python benchmarks/fleet.py build FOLDER TRACES --ranks 512      traces of 512 ranks out of those in TRACES
     python benchmarks/fleet.py measure FOLDER --jobs 2              processor seconds and memory of every verb
-    python benchmarks/fleet.py dask FOLDER                          two Dask workers against one process
+    python benchmarks/fleet.py dask FOLDER                          two Dask workers against one, and no Dask
     python benchmarks/fleet.py all FOLDER --jobs 2                  all of that, and how it grows from 64 ranks on
 
 Kernels of the stragglers that are no collectives take `SLOWER` times as long; NAME-stragglers.json names them.
@@ -101,15 +101,18 @@ def measure(folder: Path, jobs: int) -> dict[str, float]:
 
 
 def against_dask(folder: Path) -> None:
-    """Print how long one process takes, and two Dask workers."""
+    """Print how long two Dask workers take, one, and one process without Dask."""
     taken = {}
-    for name, more in (("serial", ("--jobs", "1")), ("dask", ("--dask", "local", "--jobs", "2"))):
-        capture = folder.with_name(f"{folder.name}-{name}")
+    kinds: dict[str, tuple[str, ...]] = {"one process": ("--jobs", "1")}
+    kinds |= {f"{n} Dask": ("--dask", "local", "--jobs", str(n)) for n in (1, 2)}
+    for name, more in kinds.items():
+        capture = folder.with_name(f"{folder.name}-{name.replace(' ', '-')}")
         shutil.rmtree(capture, ignore_errors=True)
         taken[name] = run("convert", str(folder), "-o", str(capture), *more)
-        print(f"{name:22} {taken[name]['cpu_s']:8.2f} processor s {taken[name]['wall_s']:8.2f} s")
-    ratio = {of: taken["serial"][of] / taken["dask"][of] for of in ("wall_s", "cpu_s")}
-    print(f"two Dask workers: {ratio['wall_s']:.2f} times as fast, {1 / ratio['cpu_s']:.2f} times the processor s")
+        print(f"{name:22} {taken[name]['cpu_s']:8.2f} processor s {taken[name]['wall_s']:8.2f} s", flush=True)
+    for name in ("1 Dask", "one process"):
+        times, less = (taken[name][of] / taken["2 Dask"][of] for of in ("wall_s", "cpu_s"))
+        print(f"2 Dask against {name}: {times:.2f} times as fast, {1 / less:.2f} times the processor s")
 
 
 def grow(folder: Path, jobs: int) -> None:

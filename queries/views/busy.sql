@@ -2,6 +2,7 @@
 -- unions. A step is a window of time on the device: of an activity that reaches across an edge of it, the part inside
 -- counts. With what reports per step need of its rank, its operator and its convolution."""
 -- materialize = true
+-- in_job = "per * greatest({n_ranks}, 1) AS per_rank"
 -- [columns]
 -- covered_until_ns = "latest end of what started before it on its device"
 -- alone_ns = "the part of its time after that"

@@ -1,6 +1,7 @@
 -- doc = """The convolution calls that reports per step count, with the layer's position; without layers, recorded or
 -- guessed, the filter's shape stands for the layer."""
 -- materialize = true
+-- in_job = "per * greatest({n_ranks}, 1) AS per_rank"
 -- empty_without = ["conv_calls"]
 -- types = """op_id BIGINT, rank INTEGER, op_name VARCHAR, layer VARCHAR, step BIGINT, direction VARCHAR,
 -- algorithm VARCHAR, confidence VARCHAR, algorithms VARCHAR[], evidence VARCHAR[], libraries VARCHAR[],

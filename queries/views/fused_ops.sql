@@ -3,6 +3,7 @@
 -- ways is read as the longer operator. Its time is not divided among them; its module is the innermost one around the
 -- compiled code, which may hold others inside."""
 -- materialize = true
+-- in_job = "per * greatest({n_ranks}, 1) AS per_rank"
 -- [columns]
 -- id = "the kernel, or on a CPU the operator"
 -- kernel = "name of the kernel, as recorded"
@@ -60,7 +61,8 @@ SELECT b.rank, b.id, b.op_id, b.name AS kernel, w.kind, w.operators, len(w.opera
     any_value(o.code_file) AS code_file, any_value(o.code_config) AS code_config,
     coalesce(bool_or(b.op_is_backward), false) AS is_backward, any_value(b.step) AS step, any_value(c.bytes) AS bytes,
     CAST(sum(b.dur_ns) AS BIGINT) AS busy_ns, CAST(sum(b.step_alone_ns) AS BIGINT) AS step_alone_ns,
-    bool_or(b.is_counted) AS is_counted, any_value(b.per_rank) AS per_rank
+    bool_or(b.is_counted) AS is_counted, any_value(b.per) AS per,
+    any_value(b.per_rank) AS per_rank
 FROM busy b JOIN whole w ON w.name = b.name
 LEFT JOIN placed l ON l.op_id = b.op_id
 LEFT JOIN raw.ops o ON o.id = b.op_id

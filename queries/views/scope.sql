@@ -1,7 +1,7 @@
 -- doc = """Per rank, what a number per step means: the steps that count (not warm-up), their number and their time.
 -- Without steps the whole recording counts as one; ranks with a time are counted."""
 -- materialize = true
--- whole_job = true
+-- in_job = "CAST({n_ranks} AS BIGINT) AS n_ranks"
 -- [columns]
 -- n_steps = "steps that count"
 -- n_warmup = "leading steps left out"

@@ -2,6 +2,7 @@
 -- activities it reads from here, however many they are. Of an activity that reaches across an edge of a step each part
 -- is where it belongs; it is counted where it starts."""
 -- materialize = true
+-- in_job = "per * greatest({n_ranks}, 1) AS per_rank"
 -- [columns]
 -- is_counted = "inside steps that count, and launched in one; everything where there are no steps"
 -- is_carried = "inside steps that count, but launched outside of them all"

@@ -24,7 +24,7 @@ WITH sized AS (
             OR op_name = 'aten::copy_' AND first_type <> second_type AND second_type <> 'Scalar')
         -- In training a batch norm has to see all of its tensor before it can write any: no kernel goes on behind it.
         AND NOT (contains(op_name, 'batch_norm')
-            AND rank IN (SELECT rank FROM sized WHERE contains(op_name, 'batch_norm_backward')))
+            AND rank IN (SELECT rank FROM op_floors WHERE contains(op_name, 'batch_norm_backward')))
         AND phase IS DISTINCT FROM 'optimizer' AND op_id NOT IN (SELECT op_id FROM unfused_attention) AS is_fusible
     FROM sized
 ), led AS (
@@ -54,10 +54,10 @@ WITH sized AS (
     FROM joined WINDOW run AS (PARTITION BY chain_id)
 ), chain AS (
     SELECT *, row_number() OVER (run ORDER BY start_ns) AS place, count(*) OVER run AS n,
-        len(list(DISTINCT op_name) OVER run) AS kinds
+        min(op_name) OVER run < max(op_name) OVER run AS is_mixed
     FROM trimmed WHERE start_ns BETWEEN first_ns AND last_ns
     WINDOW run AS (PARTITION BY chain_id)
 )
 SELECT rank, chain_id, op_id, place, CAST(elements AS BIGINT) AS elements, CAST(largest AS BIGINT) AS largest, op_name,
     family, direction, dtype, module, own_ns, memory_bytes_per_s, per, step_ns, ids
-FROM chain WHERE n > 1 AND kinds > 1
+FROM chain WHERE n > 1 AND is_mixed

@@ -61,14 +61,14 @@ def test_each_shard_is_worked_out_by_itself(both: tuple[Path, Path]) -> None:
     _, job = both
     for shard in ("shard-0000", "shard-0001", "shard-0002"):
         found = materialized.find(job / shard)
-        assert "kernels" in found and "scope" not in found
+        assert "busy" in found and "rank_steps" not in found
 
 
 def test_what_shards_have_made_of_names_is_not_made_again_for_the_job(both: tuple[Path, Path]) -> None:
     _, job = both
     assert "attributed.op.parquet" in {path.name for path in materialized.place(job / "shard-0000").iterdir()}
     names = {path.stem for path in materialized.place(job).glob("*.parquet")}
-    assert "scope" in names
+    assert "rank_steps" in names and "busy" not in names
     assert not [name for name in names if "." in name]
 
 

@@ -15,6 +15,7 @@ _COMMENT = re.compile(r"--[^\n]*")
 _SOURCE = re.compile(r"(?i)\b(?:FROM|JOIN)\s+([a-z_]+(?:\.[a-z_]+)?)\b")
 _MATERIALIZE = re.compile(r"(?m)^-- materialize = true$")
 _WHOLE_JOB = re.compile(r"(?m)^-- whole_job = true$")
+_IN_JOB = re.compile(r'(?m)^-- in_job = "(.*)"$')
 _EMPTY_WITHOUT = re.compile(r"(?m)^-- empty_without = \[(.*)\]$")
 _TYPES = re.compile(r'(?m)^-- types = """((?:.*\n-- )*?.*?)"""$')
 
@@ -42,6 +43,13 @@ def text(view: str) -> str:
 def is_materialized(view: str) -> bool:
     """Whether the rows of a view are stored once it was worked out, because that takes longer than reading it."""
     return _MATERIALIZE.search(text(view)) is not None
+
+
+@cache
+def in_job(view: str) -> str:
+    """A column of the rows of shards as it is in their job, of `{n_ranks}` with a time; empty where none changes."""
+    found = _IN_JOB.search(text(view))
+    return found[1] if found else ""
 
 
 @cache

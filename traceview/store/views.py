@@ -292,6 +292,7 @@ class _Making:
         # Known to have no row.
         self._empty: set[str] = set()
         self._second: duckdb.DuckDBPyConnection | None = None
+        self._n_timed: int | None = None
         self.remembered = self.folder if self.places and not self.options.device else None
         if self._given:
             materialized.used(self.places[0])
@@ -356,6 +357,9 @@ class _Making:
         return bool(left)
 
     def _make(self, connection: duckdb.DuckDBPyConnection, names: Collection[str]) -> None:
+        if len(self.places) > 1 and any(map(graph.in_job, graph.resting_on(names, self.there))):
+            # What their rows are in the job depends on the number of ranks.
+            names = {*names, "scope"}
         made = self._missing(names)
         if len(self.places) > 1 and any(materialized.is_of_shards(name) and self._keeps(name) for name in made):
             self._make_of_shards()
@@ -449,8 +453,17 @@ class _Making:
             # One name may be in several shards.
             distinct = "DISTINCT " if name.startswith("names.") and len(self.places) > 1 else ""
             files = f"getvariable('stored').\"{name}\""
-            rows = f"SELECT {distinct}* FROM read_parquet({files}, hive_partitioning = false)"
+            replaced = ""
+            if len(self.places) > 1 and "." not in name and (column := graph.in_job(name)):
+                replaced = f" REPLACE ({column.format(n_ranks=self._timed_ranks(connection))})"
+            rows = f"SELECT {distinct}*{replaced} FROM read_parquet({files}, hive_partitioning = false)"
             connection.execute(f"CREATE OR REPLACE VIEW {name} AS {rows}")
+
+    def _timed_ranks(self, connection: duckdb.DuckDBPyConnection) -> int:
+        """How many ranks of all shards have a time."""
+        if self._n_timed is None:
+            ((self._n_timed,),) = connection.execute(sql.text("timed_ranks")).fetchall()
+        return self._n_timed
 
     def _make_views(self, run: Run, *names: str) -> None:
         if names:
@@ -610,6 +623,8 @@ class _Making:
 def _store(task: tuple[tuple[Path, frozenset[str]], Options]) -> None:
     """Work out and store views of a shard; nothing where it is damaged: reading it says so."""
     (shard, names), options = task
+    # A small shard, of which all is held until it is stored, is held on disk in part.
+    options = replace(options, query_bytes=LEAST_BYTES // 4)
     with contextlib.suppress(InputError), contextlib.closing(connect(shard, options)) as connection:
         cast("Views", connection).make(names)
 
