@@ -96,6 +96,21 @@ def test_one_shard_that_lacks_its_views_is_worked_out(tmp_path: Path, monkeypatc
     assert "attributed.op" in materialized.there(materialized.place(shards[1]))
 
 
+def test_ranks_are_those_of_all_shards_also_where_what_says_so_is_damaged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("traceview.fleet.merge.SHARD_RANKS", 2)
+    job = store.convert([written(tmp_path / "traces", 3)], tmp_path / "job", Options(many=Fleet(2)))
+    query = "SELECT DISTINCT per_rank // per FROM counted"
+    with store.open_capture(job) as connection:
+        assert connection.execute(query).fetchall() == [(3,)]
+    scope = materialized.file(materialized.place(job / "shard-0001"), "scope")
+    scope.write_bytes(scope.read_bytes()[:-9])
+    with store.open_capture(job) as connection:
+        assert connection.execute(query).fetchall() == [(3,)]
+    assert materialized.is_whole(scope)
+
+
 @pytest.mark.long
 def test_a_job_in_one_shard_is_its_shard(tmp_path: Path) -> None:
     job = store.convert([written(tmp_path / "traces", 2)], tmp_path / "job", Options(many=Fleet(2)))
