@@ -43,7 +43,7 @@ def __getattr__(name: str) -> Any:
 def convert(inputs: Sequence[Input], capture: Input, *, jobs: int | None = None) -> Path:
     """Read trace files, or folders of them, into a new capture folder and return its path.
 
-    `jobs`: read so many traces at a time, in processes of this machine; a script then needs its
+    `jobs`: traces that are read at a time, in processes of this machine; a script then needs its
     `if __name__ == "__main__":`. Left out, this process reads one after the other. Raises
     `traceview.errors.TraceviewError` with a sentence that says what to do.
     """

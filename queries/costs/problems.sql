@@ -54,7 +54,7 @@ WITH called AS (
     SELECT row_number() OVER () AS number, p.name, m.model, p.ids, p.kinds, p.said, p.sizes
     FROM costed.primitive p JOIN costed.named m ON m.name = p.name
 ), shaped AS (
-    -- A number has no sizes, as a tensor without dimensions: its type tells. A damaged size is none.
+    -- A number has no sizes, as a tensor without dimensions: its type tells. A damaged size is not used.
     SELECT *, list_transform(dims, lambda dim, place: CASE
             WHEN dim = '[]' THEN if(coalesce(types[place], '')
                 IN ('', 'None', 'Scalar', 'ScalarList', 'TensorList', 'GenericList'), NULL, CAST([] AS DOUBLE[]))

@@ -20,7 +20,7 @@ SELECT f.id, f.path, f.parent_id, f.depth, f.self_ns, f.forward_id, f.step, f.fr
         WHEN regexp_matches(o.module_hierarchy, '(^|/)optimizer(/|$)|^(?i:sgd|adam[wx]?|adamax|nadam|rmsprop|adagrad'
             || '|adadelta|adafactor|ftrl|lion|lamb|muon)(_\d+)?(/|$)') THEN 'optimizer' END) AS phase
 FROM op_facts f
--- Few operators have any of these, or few lie among so many: a small table to look into.
+-- Few operators have any of these: a small table to look into.
 LEFT JOIN (SELECT id, forward_thread, hlo_kind, module_hierarchy FROM stage.ops
     WHERE (forward_thread IS NOT NULL OR hlo_kind IS NOT NULL OR module_hierarchy IS NOT NULL)
         AND id BETWEEN $first AND $last) o USING (id)

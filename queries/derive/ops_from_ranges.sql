@@ -9,7 +9,7 @@ WITH said AS (
     SELECT id, pid, tid, start_ns, dur_ns, name,
         CASE WHEN domain = 'tensorflow-core' AND regexp_matches(name, '^\w+: [^ ]+$') THEN 'graph'
             WHEN domain = 'tensorflow-core' AND starts_with(name, '{"op":"') THEN 'graph dictionary'
-            -- They run on a device: where none was recorded, the host's time to start them is none of theirs.
+            -- They run on a device: where none was recorded, the host's time to start them is not theirs.
             WHEN domain = 'TensorRT' AND NOT contains(name, '::') AND EXISTS (FROM stage.kernels) THEN 'engine layer'
             WHEN regexp_matches(name, '^\{[''"]mod[''"]: [''"][\w.]+[''"], [''"]op[''"]: [''"]\w+[''"]') THEN 'call'
             -- What begins with a capital is a method of a class, such as TensorRT's ExecutionContext::execute.

@@ -1,7 +1,7 @@
 -- title = "How many things take time in the chosen window"
 -- doc = """One row per rank, the one to look at first before the others: that for which the others wait longest, then
--- the same of each process group, then the rest in that order. At least so many: operators count once, whatever runs
--- inside them."""
+-- the same of each process group, then the rest in that order. A lower limit: operators count once, whatever
+-- runs inside them."""
 -- [columns]
 -- rank = "process of the job"
 -- n = "kernels, copies, primitives, operators and calls of the runtime"

@@ -15,7 +15,7 @@
 -- busy_ns = "device time per step, overlaps counted once"
 -- step_pct = "of the rank's step"
 WITH waited AS (
-    -- The first part of a call is the waiting; what an earlier row of the device covers is none of its own.
+    -- The first part of a call is the waiting; what an earlier row of the device covers is not its own.
     SELECT w.rank, sum(greatest(b.step_alone_ns - w.transfer_ns, 0) / b.per) AS wait_ns
     FROM rank_waits w JOIN busy b ON b.id = w.id AND b.rank = w.rank AND b.kind = 'kernel'
     WHERE b.is_counted GROUP BY w.rank

@@ -8,7 +8,7 @@
 -- [columns]
 -- rank = "process of the job"
 -- new_tokens = "tokens that an iteration makes"
--- iterations = "how many make so many"
+-- iterations = "iterations that make this number of tokens"
 -- weight_bytes = "of products, mean of these iterations"
 -- cache_bytes = "keys and values of all tokens attended to, mean; NULL where they are not known"
 -- busy_ns = "of an iteration with work on a device, mean"

@@ -62,7 +62,7 @@ WITH every AS (
     WHERE s.parameters > list_product(s.filter_shape) AND e.direction = 'fprop' AND e.kind = 'kernel'
     GROUP BY e.call_id HAVING NOT bool_or(e.category = 'bias')
 ), noted AS (
-    -- ONNX Runtime's nodes say by their last input whether they add a bias (a product's packed filter is none), and
+    -- ONNX Runtime's nodes say by their last input whether they add a bias (a packed filter is not a bias), and
     -- by type or name what they apply to the result: a fused node is called after its last part.
     SELECT DISTINCT e.call_id, e.op_id, e.layer, e.filter, e.op_name, unnest(list_concat(
             if(json_array_length(o.shapes, '$[#-1]') = 1, ['bias'], []),

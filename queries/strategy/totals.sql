@@ -16,7 +16,7 @@
 -- total_ns = "sum, where it has a time for all of them"
 -- times_as_fast = "the sum over the plan's: how many times as fast the plan is"
 -- filled_ns = "sum with the plan's choices where it has no time"
--- least_times = "that over the plan's: at least so many times as fast is the plan"
+-- least_times = "that over the plan's: a lower limit of how many times as fast the plan is"
 -- setting = "device, threads and type"
 -- [headings]
 -- times_as_fast = "plan is times as fast"

@@ -23,7 +23,7 @@
 -- element_bytes = "bytes of an element of the input, by its type; 4 where that is unknown"
 -- parameters = "elements of the filter and, in a forward call that has one, the bias"
 -- direction = "fprop, dgrad or wgrad; none where one operator computes both gradients and they cannot be told apart"
--- flop = """FLOPs of the direct method, two per multiply-accumulate; of both gradients where the direction is none for
+-- flop = """FLOPs of the direct method, two per multiply-accumulate; of both gradients where the direction is NULL for
 -- that"""
 -- forward_call = "the call that this one is the gradient of, where the profiler linked them"
 -- start_ns = "start of the first thing under the call"

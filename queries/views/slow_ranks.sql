@@ -92,7 +92,7 @@ WITH step AS (
     LEFT JOIN explained e ON e.basis = a.basis AND e.peer_group = a.peer_group AND e.level = a.level
 ), chances AS (
     SELECT *, ln_choices AS ln_n,
-        -- The binomial tail of so many steps or more, each with one choice among all.
+        -- The binomial tail from n_apart steps on, each with one choice among all.
         list_sum([exp(lgamma(n_steps + 1) - lgamma(k + 1) - lgamma(n_steps - k + 1) - k * ln_choices
             + (n_steps - k) * ln(1 - exp(-ln_choices)) + ln_choices) FOR k IN range(n_apart, n_steps + 1)]) AS by_steps,
         CASE WHEN best IS NOT NULL THEN n_labels * exp(lgamma(best.n_with + 1) - lgamma(n + 1)

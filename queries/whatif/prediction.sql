@@ -24,7 +24,7 @@ WITH chosen AS (
     SELECT rank, cost AS without, sum(saved_ns) AS removed_ns, 0 AS is_all FROM moment GROUP BY rank, cost
     UNION ALL
     SELECT rank, 'all together', sum(saved_ns), 1
-    -- Idle time of one cause is none of another; what runs may be gone for several reasons.
+    -- Idle time has one cause; what runs may be gone for several reasons.
     FROM (SELECT rank, max(saved_ns) AS saved_ns FROM moment GROUP BY rank, id, if(is_idle, cost, NULL)) GROUP BY rank
 ), bounded AS (
     SELECT g.rank, g.without, g.is_all, least(g.removed_ns, s.step_ns) AS removed_ns, s.step_ns

@@ -32,7 +32,7 @@ BLOCKS = (64, 128, 256)
 PARTS = (4, 16)
 """Parts of the filter, one after the other, which need less workspace and more transforms; for the least blocks."""
 TILES_OF_A_FILTER = 2
-"""Transforming a filter takes the time of about so many tiles, by channel."""
+"""Tiles whose transforms take about the time of one filter's, by channel."""
 
 
 def version() -> str:
@@ -154,7 +154,7 @@ class Geometry:
 
 
 def _last(x: torch.Tensor, channels: int, room: torch.Tensor) -> torch.Tensor:
-    """The tensor, channels last in memory and filled up with zeros to so many channels, in `room` where needed."""
+    """The tensor, channels last in memory and filled up with zeros to `channels`, in `room` where needed."""
     n, c, h, w = x.shape
     if c == channels:
         return x.contiguous(memory_format=LAST)

@@ -18,7 +18,7 @@ class Workspace:
         self.buffer = torch.zeros(0)
 
     def parts(self, *floats: int) -> list[torch.Tensor]:
-        """Pieces of it, of so many floats each, on boundaries of 64 bytes; what they hold is not defined."""
+        """Pieces of it, each of a given number of floats, on boundaries of 64 bytes; what they hold is not defined."""
         sizes = [-(-size // 16) * 16 for size in floats]
         if self.buffer.numel() < sum(sizes):
             self.drop()

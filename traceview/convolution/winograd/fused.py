@@ -223,7 +223,7 @@ class Forward:
 
     def run(self, x: int, w: int, strides: Strides, bias: int, y: int, space: Space, rounds: list[range]) -> None:
         """Addresses of the tensors; strides of w by row, column and channel; channels of x and y fill vectors, and
-        behind w there is room for a panel. A bias of 0 is none. `rounds`: those of `rounds()` to be gone through."""
+        behind w there is room for a panel. 0 stands for no bias. `rounds`: those of `rounds()` to run."""
         u, v, t = (part.data_ptr() for part in space)
         if strides not in self.filters:
             self.filters[strides] = Filter(self, strides)
@@ -384,7 +384,7 @@ def _sizes(a: int, *apart: int) -> list[int]:
 
 
 def _apart(floats: int) -> int:
-    """At least so many, such that the same place of one matrix after the other is in other lines of a cache."""
+    """At least `floats`, such that the same place of one matrix after the other is in other lines of a cache."""
     return up(floats, PAGE_FLOATS) + 16
 
 

@@ -178,7 +178,7 @@ class Code:
         self.text += bytes((0x41,) if register >> 3 else ()) + bytes((0x50 | register & 7,))
 
     def finish(self, arguments: int) -> Function:
-        """The code as a function of so many addresses and numbers (at most 6). Raises OSError where memory may not
+        """The code as a function of `arguments` addresses and numbers (at most 6). Raises OSError where memory may not
         be made executable."""
         return Function(bytes(self.text), arguments)
 
