@@ -42,6 +42,7 @@ WITH with_device AS (
     SELECT o.id, o.rank, o.pid, o.tid, o.name, o.category, o.layer, o.phase, o.start_ns, o.end_ns
     FROM ops o JOIN critical_window w ON w.rank = o.rank AND o.end_ns > w.from_ns AND o.start_ns < w.until_ns
     WHERE o.start_ns < getvariable('critical_until_ns') AND o.end_ns > getvariable('critical_from_ns')
+        AND list_contains(getvariable('critical_among'), o.rank)
 ), bound AS (
     SELECT id, start_ns AS free_from_ns, start_ns AS free_until_ns, end_ns FROM op
     UNION ALL
@@ -60,7 +61,7 @@ WITH with_device AS (
     FROM activities a LEFT JOIN (SELECT id, launch_id FROM launched WHERE start_ns < getvariable('critical_until_ns')
         AND start_ns + dur_ns > getvariable('critical_from_ns')) l ON l.id = a.id
     WHERE a.kind IN ('kernel', 'copy') AND a.start_ns < getvariable('critical_until_ns')
-        AND a.end_ns > getvariable('critical_from_ns') AND a.rank IN (SELECT rank FROM critical_window)
+        AND a.end_ns > getvariable('critical_from_ns') AND list_contains(getvariable('critical_among'), a.rank)
     UNION ALL BY NAME
     SELECT 'call' AS kind, 1 AS class, a.id, a.rank, CAST(a.pid AS VARCHAR) AS pid, a.tid, a.name,
         if(o.phase = 'data', 'data loading', 'runtime calls') AS category, o.layer, o.name AS op_name,

@@ -27,8 +27,8 @@ MOST = 400_000
 MOST_OF_LANE = 100_000
 """Maximum number of tasks for a timeline, of which the path is one row."""
 PIECE = ("position", "task", "other", "node_rank", "edge", "role", "from_ns", "dur_ns", "data_ns")
-BOUNDS = {"critical_from_ns": "min(from_ns)", "critical_until_ns": "max(until_ns)"}
-"""Limits of all windows, as variables of the connection: a constant is known before tables are read."""
+BOUNDS = {"critical_from_ns": "min(from_ns)", "critical_until_ns": "max(until_ns)", "critical_among": "list(rank)"}
+"""Limits of all windows and their ranks, as variables of the connection: a constant is known before tables are read."""
 NO_DATA = "no data loading"
 NO_SKEW = "no rank waits for another"
 
