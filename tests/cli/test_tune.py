@@ -193,12 +193,14 @@ def test_ctrl_c_keeps_what_was_measured_and_resume_goes_on(tmp_path: Path) -> No
     assert started.returncode == 130 and "; go on with -o runs --resume" in said
     before = journal.read_text()
     done = subprocess.run(
-        [sys.executable, "-m", "traceview", "tune", "-o", "runs", "--resume"],
+        [sys.executable, "-m", "traceview", "tune", "-o", "runs", "--resume", "--budget", "30s"],
         cwd=tmp_path,
         capture_output=True,
         text=True,
     )
     assert done.returncode == 0, done.stderr
+    assert "again and again for up to 30 seconds" in done.stderr
+    assert json.loads((tmp_path / "runs" / "capture.json").read_text())["settings"]["budget_s"] == 30
     assert journal.read_text().startswith(before) and "Gain of each option" in done.stdout
     applied = run(tmp_path, "--apply", "runs")
     assert (applied.returncode, applied.stdout) in ((0, "the end\n"), (2, "")), "2: nothing was faster"

@@ -68,7 +68,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="equal: drop options that change any bit of loss or parameters (default close: last digits may differ)",
     )  # fmt: skip
     parser.add_argument(
-        "--budget", type=values.duration, default=600.0, metavar="TIME", help="for all runs (default 10m)"
+        "--budget", type=values.duration, metavar="TIME", help="for all runs (default 10m, or that of --resume's runs)"
     )
     parser.add_argument(
         "--limit-steps", type=_steps, metavar="N",
@@ -113,6 +113,7 @@ def run(args: argparse.Namespace) -> int:
     if args.resume:
         folder = studies.place(args.output, True, "tune")
         job = tuning.resumed(folder.absolute(), command, say, args.env, args.trust)
+        job = replace(job, budget_s=args.budget or job.budget_s)
     else:
         job = _job(args, command)
     held = results.hold(job.folder)
@@ -155,7 +156,7 @@ def _job(args: argparse.Namespace, command: list[str]) -> Job:
     if is_begun(folder):
         raise UsageError(f"{folder} holds runs already: go on with them with --resume, or choose another name with -o.")
     return Job(
-        command, place(folder, command), say, args.tried, args.budget, tuple(args.env), args.copy,
+        command, place(folder, command), say, args.tried, args.budget or 600.0, tuple(args.env), args.copy,
         args.limit_steps, args.discard, skipped=args.skipped, plan=args.plan, only_equal=args.numerics == "equal",
     )  # fmt: skip
 
