@@ -104,7 +104,7 @@ class Query:
     def typed(self, connection: duckdb.DuckDBPyConnection, texts: Mapping[str, str]) -> dict[str, Any]:
         """The texts that are for parameters of this query, each as a value of its parameter's type.
 
-        Raises `UsageError` for a text that is none.
+        Raises `UsageError` for a text that is not a value of that type.
         """
         return {name: _typed(connection, name, texts[name], self.params[name]) for name in self.params if name in texts}
 

@@ -59,7 +59,7 @@ def _answering(rule: sql.Query) -> sql.Query:
 def costs(text: str) -> list[str]:
     """The names of costs in a text, joined by commas: those that the view `removable` knows; all for `all`.
 
-    Raises `UsageError` for a name that is none.
+    Raises `UsageError` for an unknown name.
     """
     known: dict[str, str] = sql.load(content("queries") / "views" / "removable.sql").extra["costs"]
     asked = [name.strip() for name in text.split(",")]

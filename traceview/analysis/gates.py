@@ -99,7 +99,7 @@ def parts(report: Report, label: str, base: Run, run: Run, kind: str, limit: flo
 
 
 def _too_few(n_parts: int, kind: str) -> str:
-    """Say how many recordings of each side could show a difference of one among so many parts."""
+    """Say how many recordings of each side could show a difference of one among `n_parts` parts."""
     enough = next(n for n in range(1, 99) if math.comb(2 * n, n) * ALPHA >= n_parts)
     parts = {"category": "categories"}.get(kind, f"{kind}s") if n_parts > 1 else kind
     return f"above the limit; {enough} recordings of each side could tell that from noise for {n_parts} {parts}"

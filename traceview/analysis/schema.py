@@ -30,7 +30,7 @@ FIRST = (
 def schema(connection: duckdb.DuckDBPyConnection, table: str | None = None) -> Report:
     """Describe a table or view, and its columns with type and meaning; every public view when none is named.
 
-    Raises `UsageError` for a name that is none.
+    Raises `UsageError` for an unknown name.
     """
     by_table = columns(connection)
     if table is not None and table not in by_table:

@@ -235,7 +235,7 @@ def plain_file(path: Path) -> Iterator[tuple[Path, str | None]]:
 
 
 def mapped(blocks: Iterable[bytes], folder: Path | None, n_after: int) -> mmap.mmap:
-    """The blocks, and so many zeros, as memory that the system can take back: they lie in a file without a name.
+    """The blocks, and `n_after` zeros, as memory that the system can take back: they lie in a file without a name.
 
     A file that somebody else may cut short while it is read is never mapped itself: to read behind its end is fatal.
     """

@@ -22,7 +22,7 @@ BATCH_ROWS = 16_384
 BLOCK_BYTES = 1 << 18
 _VIEW = np.dtype([("length", "<i4"), ("prefix", "<u4"), ("buffer", "<i4"), ("offset", "<i4")])
 _INLINE = 12
-"""Arrow keeps strings of up to so many bytes in the view itself."""
+"""Maximum number of bytes of a string that Arrow keeps in the view itself."""
 
 Ints = NDArray[np.int64]
 Words = NDArray[np.uint64]
@@ -327,7 +327,7 @@ class Members:
         return self._text[match.end() :]
 
     def _fill(self, size: int) -> None:
-        """Have so many bytes at hand where the file goes on."""
+        """Have `size` bytes at hand where the file goes on."""
         if len(self._text) - self._at >= size:
             return
         parts, known = [self._text[self._at :]], len(self._text) - self._at

@@ -205,7 +205,7 @@ class Wire:
     def _scan(
         self, index: int, pos: int, end: int, clip: bool, up_to: int, out: list[tuple[int, int, int, int]]
     ) -> tuple[int, bool]:
-        """Fields of a message, appended to `out` until it has so many; the place behind, and whether one is cut."""
+        """Fields of a message, appended to `out` until it has `up_to`; the place behind, and whether one is cut."""
         data = self.bytes
         while pos < end and len(out) < up_to:
             # Short fields in bytes, which is what lines are full of, without a call.

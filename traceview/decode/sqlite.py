@@ -29,7 +29,7 @@ MAX_TABLES = 4096
 MAX_SCHEMA_BYTES = 8 << 20
 """SQLite takes the statements of all tables into memory when it opens a file, thirty times as large."""
 STEPS = ((1 << 10, BATCH_ROWS), (1 << 15, 1 << 11), (MAX_TEXT_BYTES, 1 << 6))
-"""Rows whose longest text has so many bytes are read so many at a time: the driver decodes them all at once."""
+"""Maximum bytes of the longest text of a row, and rows read at a time: the driver decodes them all at once."""
 
 
 @dataclass

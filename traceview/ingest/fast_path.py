@@ -121,7 +121,7 @@ def without_second(part: Part, rows: Ints, route: Route) -> Route:
 
 
 def _spread(count: int) -> Iterable[int]:
-    """Some of so many rows. No constant stride: events that alternate would hide from it."""
+    """Some of `count` rows. No constant stride: events that alternate would hide from it."""
     return range(count) if count <= SAMPLE else map(int, np.arange(SAMPLE) * GOLDEN % 1 * count)
 
 
@@ -185,7 +185,7 @@ def _are_times(text: bytes, data: NDArray[np.uint8], points: Ints) -> bool:
 
 
 def _after_digits(data: NDArray[np.uint8], points: Ints, first: int, last: int) -> Ints:
-    """The points that have a digit so many bytes before them, for each number from the first to the last."""
+    """The points that have digits at all distances before them from `first` to `last` bytes."""
     for back in range(first, last + 1):
         digit = data[points - back]
         points = points[(digit >= ord("0")) & (digit <= ord("9"))]

@@ -101,5 +101,5 @@ def ns(number: str, unit: str) -> int | None:
 
 
 def whole(number: str | None) -> int | None:
-    """A count, None where the text is none or absurdly long."""
+    """A count, None where the text is not a number or absurdly long."""
     return int(number) if number is not None and re.fullmatch(r"\d{1,18}", number) else None

@@ -3,7 +3,7 @@
 Capture with `traceview collect`, or by hand (see `collectors/nvtx_injection.py`); the format is described in
 `collectors/nvtx/calls.c`. Times are nanoseconds since 1970 on the wall clock.
 
-Invariant: steps are counted once. A range that is named like a step is none where the trace beside it marks steps.
+Invariant: steps are counted once. A range named like a step does not count where the trace beside it marks steps.
 """
 
 from __future__ import annotations

@@ -203,7 +203,7 @@ def is_same(noted: object, files: Sequence[Path]) -> bool:
 
 @contextlib.contextmanager
 def unchanged(files: Sequence[Path]) -> Iterator[None]:
-    """Raises `InputError` where a trace was written to while it was read, whatever came of reading it."""
+    """Raises `InputError` where a trace was written to while it was read, whatever the result of reading it."""
     before = [identity([file]) for file in files]
     try:
         yield

@@ -177,7 +177,7 @@ def _is_time(value: Any) -> bool:
 
 
 def _number(value: Any) -> float | None:
-    """A finite number; an integer of hundreds of digits is none."""
+    """A finite number; None for an integer of hundreds of digits."""
     return float(value) if isinstance(value, int | float) and abs(value) <= sys.float_info.max else None
 
 

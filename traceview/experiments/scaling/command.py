@@ -48,7 +48,7 @@ class Template:
         return any(placeholder in word for word in self.words)
 
     def of(self, ranks: int, batch: int | None, device: str | None = None) -> list[str]:
-        """The command for so many processes, each with this batch."""
+        """The command for `ranks` processes, each with this batch."""
         values = {RANKS: str(ranks), DEVICE: device or "cpu"}
         if batch is not None:
             values |= {BATCH: str(batch), GLOBAL_BATCH: str(batch * ranks)}

@@ -34,7 +34,7 @@ CAPTURES, OUTPUT = "captures", "output"
 THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 TIMED, FAILED, NOISY, RECORDED = "timed", "failed", "noisy", "recorded"
 MOST_FAILURES = 2
-"""After so many, a number of ranks and a batch are not run again."""
+"""Failures after which a number of ranks and a batch are not run again."""
 Row = dict[str, Any]
 SETTINGS = {
     "ranks": tuple[int, ...], "batches": tuple[int, ...], "mode": str, "threads": int, "steps": int, "discard": int,

@@ -309,7 +309,7 @@ class Search:
         self.say(f"{phase} {len(each.pairs[phase])}: {each.name}: {told}{busy}")
 
     def _has_room(self, runs: int, reserve: int = 0) -> bool:
-        """Whether so many more runs fit the budget, and as many behind them as are to be kept free."""
+        """Whether `runs` more fit the budget, with the `reserve` that is to be kept free behind them."""
         done = self.runner.n_runs
         each = self.runner.spent_ns / done if done else self.first_run_ns
         fits = self.runner.spent_ns + (runs + reserve) * each <= self.budget_ns
@@ -318,7 +318,7 @@ class Search:
 
 
 def ablation_rounds(parts: int) -> int:
-    """Rounds in which what each of so many parts adds can be shown."""
+    """Rounds in which what each of `parts` adds can be shown."""
     return pairs_needed(parts) + MORE_ROUNDS
 
 
