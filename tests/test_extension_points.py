@@ -29,7 +29,7 @@ ORDER BY l.device
 """
 NEED = """
 [long_kernels]
-holds = "EXISTS (FROM longest WHERE dur_ns > 0)"
+holds = "FROM longest WHERE dur_ns > 0"
 missing = "the trace holds no kernel that lasts"
 record = "a run on a GPU"
 """

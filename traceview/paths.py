@@ -19,8 +19,12 @@ import stat
 import tempfile
 import time
 from collections.abc import Iterable, Iterator
+from functools import cache
 from glob import escape, glob
 from pathlib import Path
+from typing import Any
+
+import tomli
 
 PACKAGE = Path(__file__).resolve().parent
 YOUNG_SECONDS = 60
@@ -37,6 +41,12 @@ def content(folder: str) -> Path:
     """The folder `queries`, `collectors` or `samples`, in a checkout, an editable install or a wheel alike."""
     installed = PACKAGE / folder
     return installed if installed.is_dir() else PACKAGE.parent / folder
+
+
+@cache
+def read_toml(path: Path) -> dict[str, Any]:
+    """The content of a TOML file of ours, read once per process."""
+    return tomli.loads(path.read_text(encoding="utf-8"))
 
 
 def literal(path: Path) -> str:
@@ -56,9 +66,7 @@ def shipped(patterns: Iterable[str]) -> dict[str, Path]:
 
 def patterns(of: str) -> tuple[str, ...]:
     """Files that decide what is stored, as `digest` takes them (`store/digests.toml`)."""
-    import tomllib
-
-    return tuple(tomllib.loads((PACKAGE / "store" / "digests.toml").read_text(encoding="utf-8"))[of])
+    return tuple(read_toml(PACKAGE / "store" / "digests.toml")[of])
 
 
 def digest(patterns: Iterable[str]) -> str:

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import math
 import re
-import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -24,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import tomli
 
 from traceview.errors import InputError, UsageError
 from traceview.paths import content
@@ -158,8 +158,8 @@ def load(path: Path, has_steps: bool = True) -> Query:
             break
         header.append(line.removeprefix("--").removeprefix(" "))
     try:
-        facts = one_line(tomllib.loads(either("\n".join(header), has_steps)))
-    except tomllib.TOMLDecodeError as error:
+        facts = one_line(tomli.loads(either("\n".join(header), has_steps)))
+    except tomli.TOMLDecodeError as error:
         raise UsageError(f"{path}: the header is not TOML ({error}).") from error
     params = {name: Param(**fields) for name, fields in facts.pop("params", {}).items()}
     return Query(

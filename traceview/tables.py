@@ -11,9 +11,10 @@ captures with rows of an experiment (tune, study, schedule) or of allocations ha
 from __future__ import annotations
 
 import hashlib
-import tomllib
 from dataclasses import dataclass
 from pathlib import Path
+
+import tomli
 
 RANK_SHIFT = 40
 """ids are `rank << RANK_SHIFT | position in the rank's file`, so a capture holds a million million rows per rank."""
@@ -68,9 +69,9 @@ def _column(line: str) -> Column:
     return Column(name.lstrip("+"), type_, doc, derived=name.startswith("+"))
 
 
-def _read(text: str) -> tuple[Table, ...]:
+def _read(path: Path) -> tuple[Table, ...]:
     """The tables that a file describes."""
-    found = tomllib.loads(text)
+    found = tomli.loads(path.read_text(encoding="utf-8"))
     groups = {f"*{name}": lines.splitlines() for name, lines in found["groups"].items()}
     tables = []
     for name, table in found["tables"].items():
@@ -79,7 +80,7 @@ def _read(text: str) -> tuple[Table, ...]:
     return tuple(tables)
 
 
-TABLES = _read(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+TABLES = _read(Path(__file__).with_suffix(".toml"))
 BY_NAME: dict[str, Table] = {table.name: table for table in TABLES}
 
 SCHEMA_VERSION = hashlib.sha256(repr(TABLES).encode()).hexdigest()[:16]

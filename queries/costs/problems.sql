@@ -61,8 +61,6 @@ WITH called AS (
             WHEN NOT starts_with(dim, '[[') AND NOT contains(dim, '-') AND NOT contains(dim, 'null')
                 THEN TRY_CAST(dim AS DOUBLE[]) END) AS shapes,
         list_transform(dims, lambda dim: if(starts_with(dim, '[['), TRY_CAST(dim AS DOUBLE[][]), NULL)) AS lists,
-        if(told_size IS NULL, list_transform(types, lambda type: element_size(type)),
-            list_transform(dims, lambda dim: told_size)) AS sizes,
         list_transform(inputs, lambda x:
             coalesce(TRY_CAST(x AS DOUBLE[]), [TRY_CAST(x AS DOUBLE)])) AS numbers, false AS is_primitive
     FROM split
@@ -71,13 +69,16 @@ WITH called AS (
         4.0 AS list_size, false AS list_size_is_assumed,
         -- Weights and bias may not be there; what is there in part makes all of it unknown.
         if(sizes[1] IS NULL OR len(list_filter(sizes, lambda x: list_count(x) < len(x))) > 0, NULL,
-            CAST(sizes AS DOUBLE[][])) AS shapes,
-        list_transform(kinds, lambda type: element_size(type)) AS sizes, true AS is_primitive
+            CAST(sizes AS DOUBLE[][])) AS shapes, true AS is_primitive
     FROM primitive
+), typed AS (
+    SELECT *, if(told_size IS NULL, type_sizes, list_transform(dims, lambda dim: told_size)) AS sizes
+    FROM (SELECT *, list_transform(types, lambda type: element_size(type)) AS type_sizes,
+        list_transform(types, lambda type: number_kind(type)) AS type_kinds FROM shaped)
 )
 -- A dimension that was expanded has stride 0.
-SELECT number, name, model, ids, requests, types, inputs, list_size, list_size_is_assumed, shapes, lists, sizes,
-    numbers, is_primitive, told_size IS NOT NULL AS is_told,
+SELECT number, name, model, ids, requests, types, type_sizes, type_kinds, inputs, list_size, list_size_is_assumed,
+    shapes, lists, sizes, numbers, is_primitive, told_size IS NOT NULL AS is_told,
     -- Every dense tensor with dimensions has strides.
     len(list_filter(shapes, lambda x, place: len(x) > 0 AND strides[place] = '[]')) > 0 AND NOT contains(name, 'mkldnn')
         AS has_sparse,
@@ -85,4 +86,4 @@ SELECT number, name, model, ids, requests, types, inputs, list_size, list_size_i
     list_transform(shapes, lambda x, place: CASE WHEN coalesce(len(x), 0) = 0 THEN 0 ELSE sizes[place]
         * list_product(list_transform(x, lambda size, axis:
             if(size > 0 AND TRY_CAST(strides[place] AS DOUBLE[])[axis] = 0, 1, size))) END) AS bytes_read
-FROM shaped
+FROM typed

@@ -1,6 +1,7 @@
 -- doc = """Peak rates that calls of a rank are held against, a row for each type of product: those of the view
 -- device_peaks. NULL where devices of several kinds were used, since a call does not say on which it ran, and on a CPU
 -- whose operators ran above the peak of the clock that was noted: then that is not the clock that it ran at."""
+-- materialize = true
 -- [columns]
 -- arithmetic = "type of the products: fp32, tf32, fp16, bf16, fp8, fp4"
 -- peak_flop_per_s = "dense peak for it; NULL where unknown"

@@ -7,7 +7,6 @@ Invariant: runs never meet in one database. `queries/compare/facts/` measures ea
 from __future__ import annotations
 
 import math
-import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -21,7 +20,7 @@ from traceview.analysis import noise, reports
 from traceview.analysis.model import Report, Section
 from traceview.analysis.values import plain
 from traceview.errors import InputError, UsageError
-from traceview.paths import content
+from traceview.paths import content, read_toml
 from traceview.store import confine
 
 if TYPE_CHECKING:
@@ -51,7 +50,7 @@ class Plan:
 def plan() -> Plan:
     """Read `queries/compare/`."""
     folder = content("queries") / "compare"
-    about = tomllib.loads((folder / "compare.toml").read_text(encoding="utf-8"))
+    about = read_toml(folder / "compare.toml")
     parts = {
         part: tuple(sql.load(folder / where / f"{name}.sql") for name in about[part])
         for part, where in (("window", "window"), ("facts", "facts"), ("views", "views"), ("sections", "."))

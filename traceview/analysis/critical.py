@@ -18,9 +18,9 @@ from traceview.analysis.dependencies import KINDS, Graph
 from traceview.errors import UsageError
 from traceview.ingest.derive.nesting import Ints
 from traceview.ingest.derive.spans import fetch, publish
-from traceview.ingest.memory import Held
 from traceview.paths import content
 from traceview.sql import Query, load
+from traceview.store import views
 
 MOST = 400_000
 """Tasks of a graph: each of a dozen scenarios takes some 0.03 s per 100,000."""
@@ -100,10 +100,9 @@ def work_out(connection: duckdb.DuckDBPyConnection) -> Worked:
     """The graph of `critical_window`, whose tasks become `critical_task`."""
     bounds = (f"SET VARIABLE {name} = (SELECT {bound} FROM critical_window)" for name, bound in BOUNDS.items())
     connection.execute("; ".join(bounds))
-    held = Held()
-    held.give_back()
+    views.give_back(connection)
     connection.execute(f"CREATE OR REPLACE TEMP TABLE critical_task AS {query('tasks').body}")
-    held.give_back()
+    views.give_back(connection)
     tasks = fetch(connection, query("columns").body)
     graph = None
     if len(tasks["number"]):

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 import textwrap
-import tomllib
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass
@@ -20,7 +19,7 @@ import duckdb
 from traceview import sql
 from traceview.analysis import advice, certainty, experiment, reports
 from traceview.analysis.model import AT_LEAST_PCT, TRACE, Column, Finding, Look, Report, Section
-from traceview.paths import content
+from traceview.paths import content, read_toml
 from traceview.store import learned, materialized, views
 
 BUSY = "The machine was busy with something else"
@@ -31,8 +30,8 @@ NO_ANSWER = "No answer: the rules need data that this trace does not hold."
 @cache
 def columns(what: str) -> dict[str, Column]:
     """The columns of `answers`, of what was `measured` beside each, or of the `best` finding, by name."""
-    text = (content("queries") / "advice" / "columns.toml").read_text(encoding="utf-8")
-    found = (Column(*line.split(None, 2)) for line in tomllib.loads(text)[what].splitlines())
+    lines: str = read_toml(content("queries") / "advice" / "columns.toml")[what]
+    found = (Column(*line.split(None, 2)) for line in lines.splitlines())
     return {column.name: column for column in found}
 
 

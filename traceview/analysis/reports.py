@@ -7,13 +7,13 @@ numbers rest on (`queries/footer.sql`).
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from statistics import median
 from typing import Any
 
 import duckdb
+import tomli
 
 from traceview import sql
 from traceview.analysis import experiment
@@ -70,7 +70,7 @@ def load(name: str, options: Iterable[str] = (), has_steps: bool = True) -> Reci
     if name not in known:
         raise unknown("report", name, known, "`traceview list reports` names them all.")
     folder = content("queries") / name
-    facts = sql.one_line(tomllib.loads(sql.either((folder / "report.toml").read_text(encoding="utf-8"), has_steps)))
+    facts = sql.one_line(tomli.loads(sql.either((folder / "report.toml").read_text(encoding="utf-8"), has_steps)))
     on_request = [section for option in options for section in facts.get("options", {}).get(option, ())]
     queries = tuple(sql.load(folder / f"{section}.sql", has_steps) for section in [*facts["sections"], *on_request])
     return Recipe(

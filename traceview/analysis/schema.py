@@ -5,7 +5,6 @@ A meaning comes from the header of a view or from the definition of a recorded t
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
@@ -15,10 +14,10 @@ import duckdb
 from traceview import sql
 from traceview.analysis.model import Column, Report, Section
 from traceview.errors import UsageError, meant
-from traceview.paths import content
+from traceview.paths import content, read_toml
 from traceview.tables import BY_NAME, TABLES
 
-VOCABULARY = tomllib.loads((content("queries") / "vocabulary.toml").read_text(encoding="utf-8"))
+VOCABULARY = read_toml(content("queries") / "vocabulary.toml")
 """Columns that views add to what is recorded, where a view's header does not explain them itself."""
 
 FIRST = (

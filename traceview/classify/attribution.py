@@ -32,8 +32,6 @@ COMPOSITE = frozenset(
 """Categories of operators that stand for a whole layer: what they launch through others is theirs."""
 GENERIC = frozenset(("elementwise", "reduction", "copy", "fill", "cast", "other"))
 """Categories that say how, not what for."""
-MOST_LEVELS = 100
-"""Operators inside one another below a convolution's; seven were seen."""
 PRODUCTS = frozenset(("conv", "gemm"))
 _WRAPPER = re.compile(r"^autograd::|Backward\d*$")
 _VERDICT = {field.name: "VARCHAR" for field in fields(Verdict)}
@@ -90,18 +88,8 @@ def keep_facts(run: Run, name: str) -> None:
 def _attribute_ops(run: Run) -> None:
     """Every operator at or below an outermost convolution operator, with the id of that one, and every operator below a
     linear one: level by level, since to find what is around each by its time would sort all of them."""
-    _make(run, conv_op="conv_ops", linear="linears")
-    begun = {"op": "id BIGINT, call_id BIGINT, forward_id BIGINT", "inside_linear": "id BIGINT, linear_id BIGINT"}
-    run("; ".join(f"CREATE OR REPLACE TABLE attributed.{table} ({columns})" for table, columns in begun.items()))
-    query = "calls"
-    for _ in range(MOST_LEVELS):
-        [(found,)] = run(f"CREATE OR REPLACE TABLE attributed.level AS {_query(query)}")
-        if not found:
-            break
-        run(f"INSERT INTO attributed.op {_query('level_of_calls')}")
-        run(f"INSERT INTO attributed.inside_linear {_query('level_of_linears')}")
-        query = "inside_calls"
-    _make(run, **{"pass": "passes"})
+    _make(run, conv_op="conv_ops", linear="linears", level="levels")
+    _make(run, op="level_of_calls", inside_linear="level_of_linears", **{"pass": "passes"})
 
 
 def _attribute_calls(run: Run) -> None:

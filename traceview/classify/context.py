@@ -6,13 +6,13 @@ Invariant: the unit is the call, not the kernel; a kernel that no rule takes kee
 from __future__ import annotations
 
 import re
-import tomllib
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from typing import Any
 
 from traceview.classify.parts import WAYS
 from traceview.classify.rules import FOLDER, Verdict, strings, text_or_none
+from traceview.paths import read_toml
 
 FILE = "context.toml"
 
@@ -59,7 +59,7 @@ class Situation:
 @cache
 def context_rules() -> tuple[ContextRule, ...]:
     """The rules of context.toml, read once per process."""
-    data = tomllib.loads((FOLDER / FILE).read_text(encoding="utf-8"))
+    data = read_toml(FOLDER / FILE)
     return tuple(
         ContextRule(
             number=number,

@@ -7,14 +7,13 @@ Invariant: a key that an entry lacks is NULL; `position` is its place in the fil
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 from traceview.classify import models
 from traceview.classify.rules import FOLDER
+from traceview.paths import read_toml
 
 
 @dataclass(frozen=True)
@@ -32,12 +31,7 @@ def _facts(entry: Mapping[str, str]) -> Facts:
     return Facts(entry["file"], columns, entry.get("family"))
 
 
-@cache
-def _read(file: str) -> dict[str, Any]:
-    return tomllib.loads((FOLDER / file).read_text(encoding="utf-8"))
-
-
-TABLES = {name: _facts(entry) for name, entry in _read("facts.toml").items()}
+TABLES = {name: _facts(entry) for name, entry in read_toml(FOLDER / "facts.toml").items()}
 """By name, which is that of the table in the schema `names` and that of an entry."""
 
 
@@ -49,7 +43,7 @@ def columns(name: str) -> dict[str, str]:
 def rows(name: str) -> list[tuple[Any, ...]]:
     """The rows of `names.NAME`, in the order of the file."""
     family = TABLES[name].family
-    entries = list(models.places(family)) if family else _read(TABLES[name].file)[name]
+    entries = list(models.places(family)) if family else read_toml(FOLDER / TABLES[name].file)[name]
     return [
         (position, *(entry.get(column) for column in TABLES[name].columns)) for position, entry in enumerate(entries)
     ]
@@ -57,9 +51,14 @@ def rows(name: str) -> list[tuple[Any, ...]]:
 
 def is_product(name: str) -> bool:
     """Whether peak rates are known of a device of this name."""
-    return any(re.search(device["pattern"], name, re.IGNORECASE) for device in _read(TABLES["device"].file)["device"])
+    return any(re.search(device["pattern"], name, re.IGNORECASE) for device in _devices())
 
 
 def products() -> list[str]:
     """A name of every product of which peak rates are known."""
-    return [str(device["examples"][0]) for device in _read(TABLES["device"].file)["device"]]
+    return [str(device["examples"][0]) for device in _devices()]
+
+
+def _devices() -> list[dict[str, Any]]:
+    devices: list[dict[str, Any]] = read_toml(FOLDER / TABLES["device"].file)["device"]
+    return devices

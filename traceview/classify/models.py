@@ -7,13 +7,13 @@ in Python, and a trace without recorded shapes costs nothing.
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any
 
 from traceview import sql
 from traceview.classify.rules import FOLDER
+from traceview.paths import read_toml
 
 Run = Callable[..., list[tuple[Any, ...]]]
 """Runs a query, with its parameters if it has any, and gives its rows."""
@@ -85,7 +85,8 @@ def text(entry: dict[str, Any]) -> str:
     arguments = entry.get("arguments", "").split()
     first = entry.get("dtype", arguments[0])
     values = {key: entry.get(key, "0") for key in FORMULAS}
-    values["executed_flop"] = entry.get("executed_flop", values["matrix_flop"])
+    ran = entry.get("executed_flop")
+    values["executed_flop"] = f"TRY_CAST(round({ran}) AS BIGINT)" if ran else "matrix_flop"
     let = {**entry.get("let", {}), "kept_reason": _reason(entry)}
     used: dict[str, str] = {}
 
@@ -123,9 +124,8 @@ def _reason(entry: dict[str, Any]) -> str:
     return f"CASE {cases} END" if cases else "CAST(NULL AS VARCHAR)"
 
 
-@cache
 def _file() -> dict[str, Any]:
-    return tomllib.loads((FOLDER / "models.toml").read_text(encoding="utf-8"))
+    return read_toml(FOLDER / "models.toml")
 
 
 @cache

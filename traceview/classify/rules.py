@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import itertools
 import re
-import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -16,6 +15,7 @@ from typing import Any
 
 from traceview.classify.hints import HintIndex, fold, split
 from traceview.classify.names import head, readable
+from traceview.paths import read_toml
 
 FOLDER = Path(__file__).resolve().parent
 # Characters of a name that are looked at: the longest real names have 3,000, and patterns backtrack on hostile ones.
@@ -83,7 +83,7 @@ def strings(value: str | Iterable[str]) -> tuple[str, ...]:
 @cache
 def library_patterns() -> tuple[tuple[re.Pattern[str], str], ...]:
     """Return the patterns of `libraries.toml`, read once per process."""
-    data = tomllib.loads((FOLDER / "libraries.toml").read_text(encoding="utf-8"))
+    data = read_toml(FOLDER / "libraries.toml")
     return tuple((re.compile(entry["pattern"], re.IGNORECASE), entry["name"]) for entry in data["library"])
 
 
@@ -112,7 +112,7 @@ class RuleSet:
     """The rules of one file in order, with a literal pre-filter so that a name meets few regular expressions."""
 
     def __init__(self, file: str) -> None:
-        data = tomllib.loads((FOLDER / file).read_text(encoding="utf-8"))
+        data = read_toml(FOLDER / file)
         notes: dict[str, str] = data.get("contexts", {})
         self.words = {word: way for way, words in data.get("directions", {}).items() for word in words}
         self.rules = tuple(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import ast
-import tomllib
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
@@ -15,6 +14,7 @@ from traceview.cli import names
 from traceview.cli.options import add_machine_options, opened
 from traceview.cli.output import emit
 from traceview.errors import UsageError
+from traceview.paths import read_toml
 
 if TYPE_CHECKING:
     from traceview.analysis.model import Section
@@ -161,7 +161,7 @@ def categories() -> Section:
 
     counts: dict[str, Counter[str]] = {}
     for path in sorted(FOLDER.glob("*.toml")):
-        for rule in tomllib.loads(path.read_text(encoding="utf-8")).get("rule", []):
+        for rule in read_toml(path).get("rule", []):
             if "category" in rule:
                 counts.setdefault(rule["category"], Counter())[path.stem] += 1
     kinds = sorted({kind for count in counts.values() for kind in count})

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import re
-import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,7 @@ from traceview.decode.files import Peek, Stream
 from traceview.ingest.fast_path import Route
 from traceview.ingest.sink import Sink
 from traceview.ingest.trace_events import Form, fill, quote_long_times
+from traceview.paths import read_toml
 
 NAME = "kineto"
 TITLE = "PyTorch profiler (Kineto) JSON"
@@ -31,7 +31,7 @@ TABLES = ("kernels", "memcpys", "ops", "ranges", "api_calls", "collectives", "li
 
 _EVENTS = re.compile(rb'"traceEvents"\s*:|^\s*\[')
 _KEYS = re.compile(rb'"(schemaVersion|deviceProperties|baseTimeNanoseconds|distributedInfo)"\s*:')
-CATEGORIES: dict[str, dict[str, Any]] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+CATEGORIES: dict[str, dict[str, Any]] = read_toml(Path(__file__).with_suffix(".toml"))
 """Kineto's categories: the table to which each goes, and how it is recognised."""
 _OLD_SPELLINGS = [category["old"] for category in CATEGORIES.values() if "old" in category]
 _TELLING = [*_OLD_SPELLINGS, *(name for name, category in CATEGORIES.items() if category.get("tells"))]

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import csv
 import re
-import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -23,6 +22,7 @@ from traceview.decode.files import Peek, Stream
 from traceview.decode.printed_tables import Header, register
 from traceview.decode.text_lines import Lines
 from traceview.ingest.sink import Sink
+from traceview.paths import read_toml
 
 NAME = "nsys_csv"
 TITLE = "nsys stats CSV (cuda_gpu_trace, cuda_api_trace, nvtx_pushpop_trace, *_sum)"
@@ -40,7 +40,7 @@ _HEADER = (
 _TITLE = r"^(?:Processing \[.*\] with \[.*\]|\s*\*\* .* \(\w+\):)"
 _REPORT = re.compile(r"([A-Za-z]\w*?)(?:\.py)?(?:\[[^\]]*\])?[\])]+[:.\s]*$")
 _ROW = r'^"?[-+]?[\d.]+(?:e[-+]?\d+)?"?,'
-_COLUMNS: dict[str, str] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+_COLUMNS: dict[str, str] = read_toml(Path(__file__).with_suffix(".toml"))
 """Names of a column in nsys' versions -> its name here."""
 _REPORTS = (("Num Calls", "cuda_api_sum"), ("Operation", "cuda_gpu_mem_sum"), ("Range", "nvtx_sum"))
 """Columns that only these reports have: for a table whose title is not in the file."""

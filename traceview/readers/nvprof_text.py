@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import csv
 import re
-import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -23,6 +22,7 @@ from traceview.decode.files import Peek, Stream
 from traceview.decode.printed_tables import Header, register
 from traceview.decode.text_lines import Lines
 from traceview.ingest.sink import Sink
+from traceview.paths import read_toml
 
 NAME = "nvprof_text"
 TITLE = "nvprof text or CSV (--print-gpu-trace, --print-api-trace, summaries)"
@@ -50,7 +50,7 @@ _ROWS = {
     ("counters", False): r"^\s*\d+\s{2,}[a-z]",
     ("counters", True): r'^".*,"?\d+"?,"?[a-z]\w*"?,',
 }
-_COLUMNS: dict[str, str] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+_COLUMNS: dict[str, str] = read_toml(Path(__file__).with_suffix(".toml"))
 """Names of a column in nvprof's versions -> its name here."""
 
 _SECTIONS = {"API": "API calls", "Profiling": "GPU activities"}

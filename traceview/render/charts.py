@@ -7,20 +7,19 @@ so a chart may leave out what is too small or too much, and says so. A name has 
 
 from __future__ import annotations
 
-import tomllib
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
-from importlib.resources import files
 from itertools import groupby
 from math import ceil, floor, isfinite, log, log10
+from pathlib import Path
 from typing import Any
 from zlib import crc32
 
 from markupsafe import Markup, escape
 
 from traceview.analysis.model import Section
+from traceview.paths import read_toml
 from traceview.render import cells
 from traceview.render.characters import clean
 from traceview.render.units import TIME, Style, quantity, style
@@ -37,7 +36,7 @@ LEAST_PCT = 1.0
 OPERATOR = "#66717d"
 HATCHED = {"layout": "diagonal", "bias": "dots", "activation": "upright", "transform": "level", "idle": "dots"}
 """Parts that have a pattern beside their colour."""
-PATTERNS = Markup((files("traceview.render") / "patterns.svg").read_text(encoding="utf-8"))
+PATTERNS = Markup(Path(__file__).with_name("patterns.svg").read_text(encoding="utf-8"))
 """Patterns by their names, for the `defs` of an SVG."""
 
 
@@ -452,9 +451,8 @@ def round_ticks(most: float) -> list[float]:
 OTHER = "#777777"
 
 
-@cache
 def _known() -> dict[str, dict[str, str]]:
-    return tomllib.loads((files("traceview.render") / "colours.toml").read_text(encoding="utf-8"))
+    return read_toml(Path(__file__).with_name("colours.toml"))
 
 
 def colour(name: object) -> str:

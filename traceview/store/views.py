@@ -14,12 +14,14 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache, partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import duckdb
 
 from traceview import sql
 from traceview.errors import InputError, shortage
+from traceview.ingest.memory import Held, LowMemory
 from traceview.ingest.options import Options
 from traceview.paths import literal, own_folder, temporary_folder
 from traceview.store import confine, graph, materialized, recorded
@@ -132,6 +134,12 @@ def beside(connection: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnection:
 def has_room(connection: duckdb.DuckDBPyConnection) -> bool:
     """Whether two queries at once are sooner than one after the other: more than one thread, and a small capture."""
     return isinstance(connection, Views) and connection.making.has_room(connection.own)
+
+
+def give_back(connection: duckdb.DuckDBPyConnection) -> None:
+    """Give back free memory that queries left in the process; a small capture leaves too little to look for it."""
+    if isinstance(connection, Views) and not connection.making.is_small(connection.own):
+        connection.making.held.give_back()
 
 
 def read_rules() -> None:
@@ -293,6 +301,7 @@ class _Making:
         self._empty: set[str] = set()
         self._second: duckdb.DuckDBPyConnection | None = None
         self._n_timed: int | None = None
+        self.held = Held()
         self.remembered = self.folder if self.places and not self.options.device else None
         if self._given:
             materialized.used(self.places[0])
@@ -333,7 +342,11 @@ class _Making:
 
     def has_room(self, connection: duckdb.DuckDBPyConnection) -> bool:
         """Whether the capture is small, and there may be more than one thread."""
-        return (self.options.threads or os.cpu_count() or 1) > 1 and self.n_rows(connection) <= SMALL_ROWS
+        return (self.options.threads or os.cpu_count() or 1) > 1 and self.is_small(connection)
+
+    def is_small(self, connection: duckdb.DuckDBPyConnection) -> bool:
+        """Whether what is made for it is held in memory."""
+        return not self.may_be_large or self.n_rows(connection) <= SMALL_ROWS
 
     def n_rows(self, connection: duckdb.DuckDBPyConnection) -> int:
         """Rows that make a capture small or large."""
@@ -370,7 +383,7 @@ class _Making:
         self._show(connection, sorted(read & self._given - self.there))
         if not any(_is_step(name) or graph.is_materialized(name) for name in made):
             self._make_views(_runs(connection), *made)
-        elif not self.may_be_large or self.n_rows(connection) <= SMALL_ROWS:
+        elif self.is_small(connection):
             self._make_small(connection, names, made)
         else:
             connection.execute("SET memory_limit = $1", [self._limit])
@@ -557,19 +570,11 @@ class _Making:
                 # Of several shards one may have rows where another has none.
                 is_shard = self.folder.name.startswith("shard-")
                 empty = {} if is_shard else dict(connection.execute(sql.text("without_rows")).fetchall())
-                for name in names:
-                    if name in empty:
-                        draft = building / f"{name}{materialized.EMPTY}"
-                        draft.write_text(empty[name], encoding="utf-8")
-                        materialized.put(draft, self.places[0], name)
-                    else:
-                        self._write(_runs(connection), building, name, f"FROM {name}")
+                self._write(_runs(connection), building, {name: f"FROM {name}" for name in names}, empty)
 
     def _make_large(self, connection: duckdb.DuckDBPyConnection, made: Collection[str]) -> None:
         """Write what is worth it as it is made, one after the other, and read it from there."""
-        from traceview.ingest.memory import Held, LowMemory
-
-        held, run = Held(), _runs(connection)
+        run = _runs(connection)
         least = LEAST_BYTES // (4 if len(self.places) > 1 else 1)
         room = min(max(least, ROW_BYTES * self.n_rows(connection)), MOST_BYTES)
         with self._building(True) as building, LowMemory(connection, room) as attempt:
@@ -585,23 +590,34 @@ class _Making:
                     for table in _tables(name):
                         if not building:
                             break
-                        self._write(trying, building, table, f"FROM {table}")
+                        self._write(trying, building, {table: f"FROM {table}"})
                         connection.execute(f"DROP TABLE {table}")
                         self._show(connection, [table])
                 elif building and self._keeps(name):
-                    self._write(trying, building, name, graph.text(name))
+                    self._write(trying, building, {name: graph.text(name)})
                     self._show(connection, [name])
                 else:
                     self._make_table(trying, name)
-                held.give_back()
+                self.held.give_back()
         self._enter(0, 0)
 
-    def _write(self, run: Run, building: Path, name: str, query: str) -> None:
-        """Store rows; the file has its name when it is whole."""
-        draft = building / f"{name}.parquet"
-        quoted = str(draft).replace("'", "''")
-        run(f"COPY ({query}) TO '{quoted}' (FORMAT parquet)")
-        materialized.put(draft, self.places[0], name)
+    def _write(
+        self, run: Run, building: Path, queries: Mapping[str, str], empty: Mapping[str, str] = MappingProxyType({})
+    ) -> None:
+        """Store the rows of queries, of those without any their columns; all files are whole when the first has its
+        name, and have them in this order."""
+        drafts = {name: building / f"{name}{materialized.EMPTY if name in empty else '.parquet'}" for name in queries}
+        copies = []
+        for name, draft in drafts.items():
+            if name in empty:
+                draft.write_text(empty[name], encoding="utf-8")
+            else:
+                quoted = str(draft).replace("'", "''")
+                copies.append(f"COPY ({queries[name]}) TO '{quoted}' (FORMAT parquet)")
+        if copies:
+            run("; ".join(copies))
+        for name, draft in drafts.items():
+            materialized.put(draft, self.places[0], name)
 
     @contextlib.contextmanager
     def _building(self, is_needed: bool) -> Iterator[Path | None]:

@@ -8,8 +8,6 @@ import pytest
 from cases import first
 from given import Given, conv
 
-from traceview.classify.attribution import MOST_LEVELS
-
 IMAGE, FILTER = (1, 64, 56, 56), (64, 64, 1, 1)
 COLUMNS = "op_name, direction, algorithm, libraries, main_ns, helper_ns, total_ns, flop"
 
@@ -159,9 +157,9 @@ def test_calls_that_run_at_once_share_their_time(tmp_path: Path) -> None:
 
 def test_operators_far_inside_a_call_are_part_of_it(tmp_path: Path) -> None:
     given = Given()
-    for depth in range(MOST_LEVELS + 10):
+    for depth in range(110):
         given.op("aten::conv2d" if depth == 0 else f"custom::inner{depth}", depth, 1000 - depth)
     given.op("aten::add", 1000, 1010)
     connection = given.open(tmp_path)
     asked = "SELECT count(*), count(DISTINCT call_id), max(o.depth) FROM attributed.op a JOIN raw.ops o USING (id)"
-    assert connection.execute(asked).fetchall() == [(MOST_LEVELS, 1, MOST_LEVELS - 1)]
+    assert connection.execute(asked).fetchall() == [(100, 1, 99)]

@@ -7,13 +7,13 @@ normalization in the place of a bias. `inception`, `inception_bn`, `basic` and `
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from traceview.errors import unknown
 from traceview.experiments.algorithms.layers import Layer
+from traceview.paths import read_toml
 
 FOLDER = Path(__file__).parent / "models"
 Shape = tuple[int, int, int]
@@ -85,7 +85,7 @@ def load(name: str) -> Network:
     """A built-in network; raises `UsageError` for any other."""
     if name not in names():
         raise unknown("model", name, names(), f"built in are {', '.join(names())}.")
-    facts = tomllib.loads((FOLDER / f"{name}.toml").read_text(encoding="utf-8"))
+    facts = read_toml(FOLDER / f"{name}.toml")
     channels, height, width = facts["input"]
     builder = _Builder(name, (channels, height, width))
     for line in facts["layers"].split("\n"):

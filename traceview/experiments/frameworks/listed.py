@@ -5,13 +5,11 @@ It imports nothing that is slow to load, as the command line's help reads it.
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 
-from traceview.paths import content
+from traceview.paths import content, read_toml
 
 MODES = ("forward", "gradient", "train")
 
@@ -49,7 +47,7 @@ class Framework:
 
 def published() -> list[dict[str, Any]]:
     """Published times, by publication."""
-    found: list[dict[str, Any]] = _read(Path(__file__).parent / "published_frameworks.toml")["source"]
+    found: list[dict[str, Any]] = read_toml(Path(__file__).parent / "published_frameworks.toml")["source"]
     return found
 
 
@@ -61,18 +59,13 @@ class Gone:
     reason: str
 
 
-@cache
-def _read(file: Path) -> dict[str, Any]:
-    return tomllib.loads(file.read_text(encoding="utf-8"))
-
-
 def _data() -> dict[str, Any]:
-    return _read(Path(__file__).parent / "frameworks.toml")
+    return read_toml(Path(__file__).parent / "frameworks.toml")
 
 
 def environments() -> dict[str, Any]:
     """The table of environments, which `make frameworks` and `make legacy` build from."""
-    return _read(content("samples") / "environments.toml")
+    return read_toml(content("samples") / "environments.toml")
 
 
 def models() -> dict[str, Model]:

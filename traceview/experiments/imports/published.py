@@ -7,11 +7,9 @@ source; what cannot be read is counted and named.
 from __future__ import annotations
 
 import re
-import tomllib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +21,7 @@ from traceview.experiments.imports import csv_tables, miopen
 from traceview.experiments.imports.csv_tables import ALGORITHMS as TABLE
 from traceview.experiments.imports.csv_tables import EXCHANGES
 from traceview.experiments.results import Journal
-from traceview.paths import content, temporary_folder
+from traceview.paths import content, read_toml, temporary_folder
 from traceview.tables import BY_NAME
 
 MODELS = "scaling_models"
@@ -196,6 +194,5 @@ def _publication(name: str) -> dict[str, Any]:
     return found
 
 
-@cache
 def _facts() -> dict[str, Any]:
-    return tomllib.loads((Path(__file__).with_suffix(".toml")).read_text(encoding="utf-8"))
+    return read_toml(Path(__file__).with_suffix(".toml"))

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 import statistics
-import tomllib
 from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
@@ -20,6 +19,7 @@ from traceview.analysis.noise import Interval
 from traceview.experiments.quiet import is_quiet
 from traceview.experiments.scaling.models import Point, fit
 from traceview.experiments.verdict import FASTER, NOISY, SAME, SLOWER, UNDECIDED, judge, signed_rank_interval
+from traceview.paths import read_toml
 
 WEAK, STRONG = "weak", "strong"
 BASE, FAILED = "base", "failed"
@@ -179,7 +179,7 @@ def fitted(scope: str, times: Sequence[Row], doubt: str | None = None) -> list[R
 @cache
 def published() -> tuple[Row, ...]:
     """Rows of `scaling_points` that others published."""
-    about = tomllib.loads(Path(__file__).with_name("published_scaling.toml").read_text(encoding="utf-8"))
+    about = read_toml(Path(__file__).with_name("published_scaling.toml"))
     return tuple(
         {
             "status": "published",

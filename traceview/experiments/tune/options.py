@@ -15,7 +15,6 @@ import platform
 import re
 import shutil
 import sys
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -23,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from traceview.errors import UsageError, unknown
+from traceview.paths import read_toml
 
 FILE = Path(__file__).with_suffix(".toml")
 ANY = "any"
@@ -93,18 +93,13 @@ class Facts:
 @cache
 def load() -> tuple[Option, ...]:
     """Every option there is, in the order of the file."""
-    return tuple(_option(row) for row in _read()["option"])
+    return tuple(_option(row) for row in read_toml(FILE)["option"])
 
 
 def _option(row: Mapping[str, Any]) -> Option:
     values: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in row.items()}
     values["lines"] = {name: text.strip("\n") for name, text in row["lines"].items()}
     return Option(**{**values, "hook": row["name"] if row.get("hook") else None})
-
-
-@cache
-def _read() -> dict[str, Any]:
-    return tomllib.loads(FILE.read_text(encoding="utf-8"))
 
 
 def named(words: Iterable[str], among: Sequence[Option] | None = None) -> tuple[Option, ...]:
@@ -145,7 +140,7 @@ def why_not(option: Option, facts: Facts) -> str | None:
         return f"it is for {option.framework}"
     if not fits(facts.version, option.versions):
         return f"it is for {option.framework} {option.versions}, and this is {facts.version}"
-    needs = _read()["need"]
+    needs = read_toml(FILE)["need"]
     return next((needs[name]["reason"] for name in option.needs if not _has(needs[name], name, facts)), None)
 
 
@@ -174,7 +169,7 @@ def _numbers(version: str) -> tuple[int, ...]:
 
 def installed() -> dict[str, str]:
     """Return the things options need that this machine has, by name, with the place of libraries and programs."""
-    found = {name: _found(need) for name, need in _read()["need"].items()}
+    found = {name: _found(need) for name, need in read_toml(FILE)["need"].items()}
     return {name: place for name, place in found.items() if place is not None}
 
 
@@ -215,7 +210,7 @@ def conflict(options: Sequence[Option]) -> str | None:
             clash = {
                 name
                 for name, value in option.environment.items()
-                if other.environment.get(name, value) != value and name not in _read()["joined"]
+                if other.environment.get(name, value) != value and name not in read_toml(FILE)["joined"]
             }
             clash |= {*option.unset} & {*other.environment} | {*other.unset} & {*option.environment}
             if clash:
@@ -231,7 +226,7 @@ def environment(options: Sequence[Option], facts: Facts, base: Mapping[str, str]
     reason = conflict(options)
     if reason:
         raise UsageError(f"these options cannot be tried together: {reason}.")
-    joined, changed, watched = _read()["joined"], dict(base), {}
+    joined, changed, watched = read_toml(FILE)["joined"], dict(base), {}
     for option in options:
         own: dict[str, str | None] = dict.fromkeys(option.unset)
         for name, text in option.environment.items():
