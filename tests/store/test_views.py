@@ -224,6 +224,24 @@ def test_every_way_to_ask_makes_what_it_reads(sample: Path) -> None:
         connection.execute("ROLLBACK")
 
 
+def test_words_in_a_text_and_in_a_comment_are_no_views_that_a_query_reads(sample: Path) -> None:
+    with store.open_capture(sample) as connection:
+        query = "SELECT 'it''s steps; or layers' FROM raw.ranks -- totals; and busy"
+        assert connection.execute(query).fetchall() == [("it's steps; or layers",)]
+        making = connection.making  # type: ignore[attr-defined]
+        assert making.there.isdisjoint({"steps", "layers", "totals", "busy"})
+        both = connection.execute("SELECT count(*) FROM raw.ranks; SELECT count(*) > 0 FROM layers").fetchall()
+        assert both == [(True,)] and "layers" in making.there
+
+
+def test_the_footer_of_a_capture_is_worked_out_once(sample: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with store.open_capture(sample) as connection:
+        lines = reports.footer(connection)
+        monkeypatch.setattr(connection, "execute", None)
+        assert reports.footer(connection) == lines != ()
+    assert reports.footer(store.open_capture(sample)) == lines
+
+
 def test_several_threads_read_what_one_of_them_makes(sample: Path) -> None:
     names = ("busy", "conv_calls", "idle_gaps", "totals", "steps", "layers") * 3
     with store.open_capture(sample) as connection, ThreadPoolExecutor(4) as pool:

@@ -20,6 +20,7 @@ from traceview.analysis import experiment
 from traceview.analysis.model import TRACE, Column, Look, Report, Section
 from traceview.errors import UsageError, meant, unknown
 from traceview.paths import content
+from traceview.store import views
 
 NO_ROWS = "No rows."
 _SHORT = re.compile(r"[\w./-]{1,24}")
@@ -154,10 +155,12 @@ def summary(connection: duckdb.DuckDBPyConnection, name: str) -> Report:
 
 def footer(connection: duckdb.DuckDBPyConnection) -> tuple[str, ...]:
     """The lines under every report: what could not be attributed, what was wrong in the input."""
-    path = content("queries") / "footer.sql"
-    if not path.exists():
-        return ()
-    return tuple(str(text) for (text,) in sql.load(path).run(connection))
+    path, notes = content("queries") / "footer.sql", views.notes(connection)
+    if "footer" not in notes:
+        rows = sql.load(path).run(connection) if path.exists() else []
+        notes["footer"] = tuple(str(text) for (text,) in rows)
+    lines: tuple[str, ...] = notes["footer"]
+    return lines
 
 
 def unmatched(connection: duckdb.DuckDBPyConnection) -> Section:

@@ -73,6 +73,8 @@ _LISTING = re.compile(
 """Queries that may read every view: they list what there is, put names together, or begin a transaction, which sees
 what there was before it."""
 _WORD = re.compile(r"[a-z_]\w*")
+_SAID = re.compile(r"'(?:[^']|'')*'|--[^\n]*")
+"""Texts and comments in a query."""
 
 
 def connect(folder: Path, options: Options | None = None) -> duckdb.DuckDBPyConnection:
@@ -124,6 +126,11 @@ def plain(connection: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnection:
 def folder_of(connection: duckdb.DuckDBPyConnection) -> Path | None:
     """The capture that a connection reads, where what is said of it may be remembered; None where it may not."""
     return connection.making.remembered if isinstance(connection, Views) else None
+
+
+def notes(connection: duckdb.DuckDBPyConnection) -> dict[str, Any]:
+    """Answers that were worked out on the connections to a capture and are asked for again."""
+    return connection.making.notes if isinstance(connection, Views) else {}
 
 
 def beside(connection: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnection:
@@ -253,7 +260,8 @@ def _read(text: str) -> frozenset[str]:
     if _LISTING.search(text):
         return _every()
     # Several statements: a second one is not tried again without the first.
-    return _named(text) if ";" in text.rstrip().removesuffix(";") else graph.sources(text) & _every()
+    is_one = ";" not in _SAID.sub("", text).rstrip().removesuffix(";")
+    return graph.sources(text) & _every() if is_one else _named(text)
 
 
 def _named(text: str) -> frozenset[str]:
@@ -287,6 +295,7 @@ class _Making:
     there: set[str] = field(default_factory=set)
     """Names that can be read on the connections."""
     workers: list[duckdb.DuckDBPyConnection] = field(default_factory=list)
+    notes: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._lock = threading.RLock()
