@@ -226,10 +226,10 @@ def test_every_way_to_ask_makes_what_it_reads(sample: Path) -> None:
 
 def test_words_in_a_text_and_in_a_comment_are_no_views_that_a_query_reads(sample: Path) -> None:
     with store.open_capture(sample) as connection:
-        query = "SELECT 'it''s steps; or layers' FROM raw.ranks -- totals; and busy"
+        query = """SELECT 'it''s steps; or layers' AS "it's; one" /* scope; */ FROM raw.ranks -- totals; and busy"""
         assert connection.execute(query).fetchall() == [("it's steps; or layers",)]
         making = connection.making  # type: ignore[attr-defined]
-        assert making.there.isdisjoint({"steps", "layers", "totals", "busy"})
+        assert making.there.isdisjoint({"steps", "layers", "totals", "busy", "scope"})
         both = connection.execute("SELECT count(*) FROM raw.ranks; SELECT count(*) > 0 FROM layers").fetchall()
         assert both == [(True,)] and "layers" in making.there
 

@@ -73,8 +73,8 @@ _LISTING = re.compile(
 """Queries that may read every view: they list what there is, put names together, or begin a transaction, which sees
 what there was before it."""
 _WORD = re.compile(r"[a-z_]\w*")
-_SAID = re.compile(r"'(?:[^']|'')*'|--[^\n]*")
-"""Texts and comments in a query."""
+_SAID = re.compile(r"""(?s)'(?:[^']|'')*'|"(?:[^"]|"")*"|--[^\n]*|/\*.*?\*/""")
+"""Texts, quoted names and comments in a query."""
 
 
 def connect(folder: Path, options: Options | None = None) -> duckdb.DuckDBPyConnection:
@@ -144,7 +144,7 @@ def has_room(connection: duckdb.DuckDBPyConnection) -> bool:
 
 
 def give_back(connection: duckdb.DuckDBPyConnection) -> None:
-    """Give back free memory that queries left in the process; a small capture leaves too little to look for it."""
+    """Give back free memory that queries of a large capture left in the process."""
     if isinstance(connection, Views) and not connection.making.is_small(connection.own):
         connection.making.held.give_back()
 
