@@ -16,10 +16,11 @@ import pytest
 
 from traceview.experiments.tune import options, plan_option
 from traceview.experiments.tune.options import Facts, Option
+from traceview.paths import read_toml
 
 INJECT = Path(__file__).resolve().parents[3] / "collectors" / "inject"
 CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
-PLACES = {name: f"/here/{name}" for name in options._read()["need"]} | options.installed()
+PLACES = {name: f"/here/{name}" for name in read_toml(options.FILE)["need"]} | options.installed()
 SHELL = ("export ", "unset ")
 ROWS = options.load()
 

@@ -13,10 +13,11 @@ import pytest
 from traceview.errors import UsageError
 from traceview.experiments.tune import options
 from traceview.experiments.tune.options import Facts, Option
+from traceview.paths import read_toml
 
 ROOT = Path(__file__).resolve().parents[3]
 FRAMEWORKS = {"torch", "tensorflow", "jax", "onnxruntime", "mxnet", "theano"}
-EVERYTHING = {name: f"/here/{name}" for name in options._read()["need"]}
+EVERYTHING = {name: f"/here/{name}" for name in read_toml(options.FILE)["need"]}
 CPU = Facts("torch", "2.13.0+cpu", "cpu", 2, EVERYTHING)
 
 
@@ -158,19 +159,17 @@ seen = "the variable"
 """
     file.write_text(file.read_text(encoding="utf-8") + row, encoding="utf-8")
     monkeypatch.setattr(options, "FILE", file)
-    for cached in (options.load, options._read):
-        cached.cache_clear()
+    options.load.cache_clear()
     try:
         assert "arenas" in {found.name for found in options.that_apply(CPU)[0]}
         assert "arenas" in {found.name for found in options.of_rules(["page_faults"])}
         assert options.environment(options.named(["arenas"]), CPU, {})["MALLOC_ARENA_MAX"] == "1"
     finally:
         monkeypatch.undo()
-        for cached in (options.load, options._read):
-            cached.cache_clear()
+        options.load.cache_clear()
 
 
-JOINED = options._read()["joined"]
+JOINED = read_toml(options.FILE)["joined"]
 
 
 @pytest.mark.parametrize("name", JOINED)
