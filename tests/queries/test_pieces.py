@@ -64,7 +64,7 @@ def test_the_gradient_of_the_input_counts_once(tmp_path: Path) -> None:
     assert (found.status, found.saving_ns, found.evidence) == (
         "found",
         80_000,
-        (f"{names[1]}: 1.0 calls and 0.080 ms",),
+        (f"{names[1]}: 1 calls and 0.080 ms",),
     )
 
 

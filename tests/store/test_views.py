@@ -270,7 +270,8 @@ def test_activities_without_convolutions_can_be_chosen_by_role(tmp_path: Path) -
     given = Given()
     given.copy("HtoD", 0, 5, launched=0)
     write(tmp_path, given)
-    store.prepare(tmp_path)
+    with views.connect(tmp_path) as connection:
+        views.make(connection)
     with views.connect(tmp_path) as connection:
         query = "SELECT count(*) FROM activities WHERE role = 'main' AND direction = 'fprop'"
         assert connection.execute(query).fetchall() == [(0,)]

@@ -29,8 +29,8 @@ from traceview.ingest.parallel import Unexpected, Workers
 from traceview.ingest.sink import LONG, NEGATIVE, Account, Sink
 from traceview.paths import content
 
-# A double holds 2^53: decimals after this many digits of microseconds would be lost, so the number becomes text.
-_LONG_TIME = re.compile(rb'"ts"\s*:\s*((?:9\d{12}|\d{14,})\.\d+)')
+# From 2^43 microseconds on a double holds no three decimals, so the number becomes text.
+_LONG_TIME = re.compile(rb'"ts"\s*:\s*((?:8[789]\d{11}|9\d{12}|\d{14,})\.\d+)')
 SHARED = {"counters": "events/samples", "events": "events/everything_else"}
 OPENED = 'file that ends before its last events: "begin" without "end"'
 INVALID = "events that are not valid JSON"

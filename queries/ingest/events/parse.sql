@@ -27,7 +27,8 @@ FROM (
         e.id AS flow,
         -- Text that is not JSON may not be text at all; the splitter settles it.
         CASE WHEN e.ph IS NOT NULL THEN e.args END AS args,
-        contains(e.ts, '.') AND length(e.ts) > 14 AND TRY_CAST(e.ts AS DOUBLE) >= 9e12 AS is_spelled_otherwise
+        -- A number goes through a double, which holds no three decimals of microseconds from 2^43 on.
+        contains(e.ts, '.') AND length(e.ts) > 14 AND TRY_CAST(e.ts AS DOUBLE) >= 8796093022208 AS is_spelled_otherwise
     FROM (
         SELECT "row", line, TRY(from_json(line, '{
             "ph": "VARCHAR", "cat": "VARCHAR", "name": "VARCHAR", "pid": "VARCHAR", "tid": "VARCHAR",

@@ -26,8 +26,10 @@ WITH parsed AS (
         -- Text that is not JSON may not be text at all; the splitter settles it.
         CASE WHEN e.ph IS NOT NULL THEN line END AS line,
         e.args AS args,
+        -- A number goes through a double, which holds no three decimals of microseconds from 2^43 on.
         coalesce(list_contains($old_spellings, e.cat), false)
-            OR (contains(e.ts, '.') AND length(e.ts) > 14 AND TRY_CAST(e.ts AS DOUBLE) >= 9e12) AS is_spelled_otherwise
+            OR (contains(e.ts, '.') AND length(e.ts) > 14 AND TRY_CAST(e.ts AS DOUBLE) >= 8796093022208)
+            AS is_spelled_otherwise
     FROM (
         SELECT "row", line, TRY(from_json(line, $schema)) AS e FROM lines
     )
