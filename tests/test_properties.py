@@ -172,8 +172,9 @@ def test_kernels_that_are_lost_are_named_and_nothing_else_leads(shared: Path, tm
     before, after = changed(path, tmp_path, lambda trace: changes.without(trace, changes.is_kernel, one_in=20))
     assert "launches whose kernel is not in the recording (4)" in str(after["overview"]["footer"])
     one, other = section(before, "overview", "finding"), section(after, "overview", "finding")
-    assert one[0]["rule"] == other[0]["rule"] == "allocations_at_start"
-    assert all(row["confidence"] == "low" for row in (*one[1:], *other[1:]))
+    ordered = [("allocations_at_start", "medium"), ("host_bound", "low")]
+    assert [(row["rule"], row["confidence"]) for row in one] == ordered
+    assert [(row["rule"], row["confidence"]) for row in other] == [*ordered, ("host_waits", "low")]
     known = statuses(before)
     new = {rule for rule, said in statuses(after).items() if said == "found" != known[rule]}
     rows = after["advice"]["sections"][0]["rows"]

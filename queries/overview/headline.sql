@@ -101,7 +101,7 @@ SELECT if(t.has_steps, upper(n.noun[1]) || n.noun[2:], 'Recording') AS what, t.s
     100.0 * v.conv_ns / e.step_ns AS conv_pct, if(t.has_steps, 'the step', 'the recording') AS conv_of,
     if(v.with_layout_ns - v.conv_ns > 5e-4 * e.step_ns,
         format(', {:.1f} % with layout conversions', 100.0 * v.with_layout_ns / e.step_ns), '') AS with_layout
--- A row each. As plain joins DuckDB would try them in every order, which takes longer than all the rest.
+-- At most a row each. As plain joins DuckDB would try them in every order, which takes longer than all the rest.
 FROM timed t LEFT JOIN every e ON true LEFT JOIN named n ON true LEFT JOIN held h ON true LEFT JOIN empty m ON true
 LEFT JOIN convolved v ON true LEFT JOIN spread s ON true LEFT JOIN largest l ON true LEFT JOIN sent c ON true
 WHERE t.step_ns > 0 AND e.n_devices > 0
