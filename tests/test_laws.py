@@ -140,7 +140,7 @@ def test_a_section_keeps_what_its_header_says(path: Path, empty: duckdb.DuckDBPy
 @pytest.mark.parametrize("path", [*SECTIONS, *COMPARED], ids=lambda path: f"{path.parent.name}/{path.stem}")
 def test_what_people_are_shown_of_a_section_is_about_its_columns(path: Path) -> None:
     query = sql.load(path)
-    look = reports.look(query)
+    look = reports.look(query.extra)
     named = {*look.headings, *look.fractions, *look.leave_out, *look.kernels, *look.rest}
     assert named <= set(query.columns), named - set(query.columns)
     shares = [name for name in query.columns if name.endswith("_pct")]

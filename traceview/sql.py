@@ -28,6 +28,8 @@ import tomli
 from traceview.errors import InputError, UsageError
 from traceview.paths import content
 
+Run = Callable[..., list[tuple[Any, ...]]]
+"""Runs a query, with its parameters if it has any, and gives its rows."""
 UNREADABLE = (
     duckdb.DataError,
     duckdb.OperationalError,
@@ -138,6 +140,11 @@ def texts(folder: str) -> Callable[..., str]:
         return text(f"{folder}/{name}", **values)
 
     return inside
+
+
+def make(schema: str, query: Callable[[str], str], run: Run, **queries: str) -> None:
+    """Make tables of a schema, one after the other, each by the query of a name."""
+    run("; ".join(f"CREATE OR REPLACE TABLE {schema}.{table} AS {query(name)}" for table, name in queries.items()))
 
 
 _EITHER = re.compile(r"\{([^{}|]*)\|([^{}|]*)\}")

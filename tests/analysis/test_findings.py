@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import functools
+import json
+import shutil
 from dataclasses import fields, replace
 from pathlib import Path
 
@@ -174,6 +177,50 @@ def test_after_an_overview_no_rule_is_run_for_advice(capture: Path) -> None:
         right = findings.run(connection)
     assert answered(capture) == (False, right)
     assert section == findings.best_of(right.findings)
+
+
+def reported(capture: Path, name: str, params: dict[str, str] | None = None) -> tuple[bool, Report]:
+    """Whether anything had to be made for a report, and the report."""
+    with store.open_capture(capture) as connection:
+        best = functools.partial(findings.best, is_remembered=True)
+        report = reports.run(connection, name, params, best=best, is_remembered=True)
+        return held(connection) != set(), report
+
+
+REPORTS = [
+    pytest.param(name, marks=[] if name in ("overview", "critical") else pytest.mark.long) for name in reports.names()
+]
+
+
+@pytest.mark.parametrize("name", REPORTS)
+def test_a_second_report_is_the_first_and_asks_nothing(capture: Path, name: str) -> None:
+    """With every value as it was, of the type that it had."""
+    was_made, first = reported(capture, name)
+    is_again, second = reported(capture, name)
+    assert was_made and not is_again
+    assert second == first and repr(second.sections) == repr(first.sections)
+
+
+def test_a_report_with_parameters_or_of_another_capture_is_worked_out(capture: Path, tmp_path: Path) -> None:
+    reported(capture, "kernels")
+    was_made, one = reported(capture, "critical", {"step": "4"})
+    assert was_made and one != reported(capture, "critical")[1]
+    other = Path(shutil.copytree(capture, tmp_path / "other"))
+    assert reported(other, "kernels")[0]
+    assert not reported(other, "kernels")[0]
+
+
+@pytest.mark.parametrize("damage", ["{}", "[]", '{"sections": [1]}', '{"sections": [{"columns": 1}], "footer": []}'])
+def test_a_damaged_report_is_worked_out(capture: Path, damage: str) -> None:
+    right = reported(capture, "kernels")[1]
+    materialized.remember(capture, json.loads(damage), "kernels")
+    assert reported(capture, "kernels")[1] == right
+
+
+def test_a_long_report_is_worked_out_each_time(capture: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reports, "MOST_REMEMBERED", 3)
+    reported(capture, "ops")
+    assert reported(capture, "ops")[0]
 
 
 def test_single_rules_and_other_limits_are_worked_out_each_time(capture: Path) -> None:

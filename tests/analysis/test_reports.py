@@ -38,6 +38,8 @@ def queries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (folder / "up.sql").write_text(SECTION.format(order="dur_ns"))
         (folder / "down.sql").write_text(SECTION.format(order="dur_ns DESC"))
         (folder / "none.sql").write_text(EMPTY)
+    for name, rows in (("speaks_of_steps", "SELECT 1"), ("footer", EMPTY), ("experiment", EMPTY)):
+        (tmp_path / "queries" / f"{name}.sql").write_text(rows)
     (tmp_path / "queries" / "views").mkdir()
     (tmp_path / "queries" / "views" / "kernels.sql").write_text("-- title = 'k'\nSELECT * FROM raw.kernels")
     (tmp_path / "queries" / "views" / "busy.sql").write_text("-- title = 'b'\n-- FROM idle\nSELECT * FROM kernels")

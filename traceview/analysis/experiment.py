@@ -25,8 +25,7 @@ def names(connection: duckdb.DuckDBPyConnection, queries: Path) -> tuple[str, ..
 
 
 def _rows(connection: duckdb.DuckDBPyConnection, queries: Path) -> list[tuple[str, str]]:
-    path = queries / "experiment.sql"
-    return sql.load(path).run(connection) if path.exists() else []
+    return sql.load(queries / "experiment.sql").run(connection)
 
 
 def explained(report: Report, lines: tuple[str, ...]) -> Report:

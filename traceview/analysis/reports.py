@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields, replace
+from pathlib import Path
 from statistics import median
 from typing import Any
 
@@ -20,9 +21,11 @@ from traceview.analysis import experiment
 from traceview.analysis.model import TRACE, Column, Look, Report, Section
 from traceview.errors import UsageError, meant, unknown
 from traceview.paths import content
-from traceview.store import views
+from traceview.store import materialized, views
 
 NO_ROWS = "No rows."
+MOST_REMEMBERED = 1_000
+"""Rows of a report up to which it is remembered: a second overview takes 0.27 instead of 0.7 s (28 November 2026)."""
 _SHORT = re.compile(r"[\w./-]{1,24}")
 """A trace's name that stands in a command as it is."""
 
@@ -93,13 +96,18 @@ def run(
     source: str = TRACE,
     best: Callable[[duckdb.DuckDBPyConnection], Section] | None = None,
     begun: Callable[[Report], None] | None = None,
+    is_remembered: bool = False,
 ) -> Report:
     """Run every section. `params` are texts for the sections' parameters; those a section does not have are ignored.
 
     `source` is what the user calls the trace, for commands to run next; `best` makes the section of the best finding,
-    which reports leave out without it and which takes longest; what stands before it goes to `begun` first. Raises
-    `UsageError` for an unknown report and for a value that does not fit its parameter's type.
+    which reports leave out without it and which takes longest; what stands before it goes to `begun` first.
+    `is_remembered`: as an earlier command answered, where it asked the same with `best`. Raises `UsageError` for an
+    unknown report and for a value that does not fit its parameter's type.
     """
+    folder = views.folder_of(connection) if is_remembered and not params and not options else None
+    if folder and (known := _remembered(folder, name)):
+        return for_trace(known, source)
     recipe = load(name, options, _has_steps(connection))
     if recipe.is_prepared:
         _critical().prepare(connection, params or {})
@@ -112,13 +120,31 @@ def run(
             if begun:
                 begun(for_trace(replace(report, sections=tuple(sections)), source))
             sections.append(best(connection))
-    report = replace(report, sections=tuple(sections), footer=footer(connection))
-    return for_trace(experiment.explained(report, lines), source)
+    report = experiment.explained(replace(report, sections=tuple(sections), footer=footer(connection)), lines)
+    if folder and sum(len(section.rows) for section in sections) <= MOST_REMEMBERED:
+        materialized.remember(folder, asdict(report), name)
+    return for_trace(report, source)
+
+
+def _remembered(folder: Path, name: str) -> Report | None:
+    """The report of a capture as an earlier command made it; None where there is none."""
+    plain = materialized.recall(folder, name)
+    try:
+        sections = tuple(map(_section_again, plain["sections"]))
+        return Report(**{**plain, "sections": sections, "footer": tuple(plain["footer"])})
+    except (TypeError, KeyError, AttributeError):
+        return None
+
+
+def _section_again(plain: Mapping[str, Any]) -> Section:
+    columns, rows = (Column(**column) for column in plain["columns"]), map(tuple, plain["rows"])
+    return Section(
+        **{**plain, "columns": tuple(columns), "rows": tuple(rows), "look": look(plain["look"]), "unseen": ()}
+    )
 
 
 def _has_steps(connection: duckdb.DuckDBPyConnection) -> bool:
-    path = content("queries") / "speaks_of_steps.sql"
-    return not path.exists() or bool(sql.load(path).run(connection))
+    return bool(sql.load(content("queries") / "speaks_of_steps.sql").run(connection))
 
 
 def for_trace(report: Report, source: str) -> Report:
@@ -155,12 +181,11 @@ def summary(connection: duckdb.DuckDBPyConnection, name: str) -> Report:
 
 def footer(connection: duckdb.DuckDBPyConnection) -> tuple[str, ...]:
     """The lines under every report: what could not be attributed, what was wrong in the input."""
-    path, notes = content("queries") / "footer.sql", views.notes(connection)
+    notes = views.notes(connection)
     if "footer" not in notes:
-        rows = sql.load(path).run(connection) if path.exists() else []
+        rows = sql.load(content("queries") / "footer.sql").run(connection)
         notes["footer"] = tuple(str(text) for (text,) in rows)
-    lines: tuple[str, ...] = notes["footer"]
-    return lines
+    return tuple(notes["footer"])
 
 
 def unmatched(connection: duckdb.DuckDBPyConnection) -> Section:
@@ -236,13 +261,13 @@ def section(
         Column(entry[0], str(entry[1]), query.columns.get(entry[0], "")) for entry in connection.description or ()
     )
     note = None if rows else (query.cannot or NO_ROWS)
-    drawn = query.extra.get("bar"), query.extra.get("chart")
-    return Section(query.name, query.title, query.doc, columns, tuple(rows), note, query.body, *drawn, look(query))
+    shown = query.extra.get("bar"), query.extra.get("chart"), look(query.extra)
+    return Section(query.name, query.title, query.doc, columns, tuple(rows), note, query.body, *shown)
 
 
-def look(query: sql.Query) -> Look:
+def look(header: Mapping[str, Any]) -> Look:
     """How the rows of a query are shown to people, from the header."""
-    given = {entry.name: query.extra[entry.name] for entry in fields(Look) if entry.name in query.extra}
+    given = {entry.name: header[entry.name] for entry in fields(Look) if entry.name in header}
     shape: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in given.items()}
     return Look(**shape)
 

@@ -7,9 +7,9 @@ once, so the work grows with the number of distinct names and calls, not with th
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import astuple, fields, replace
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from traceview import sql
@@ -38,10 +38,8 @@ _VERDICT = {field.name: "VARCHAR" for field in fields(Verdict)}
 _PART = {field.name: "VARCHAR" for field in fields(Part)}
 
 
-Run = Callable[..., list[tuple[Any, ...]]]
-"""Runs a query, with its parameters if it has any, and gives its rows."""
-
 _query = sql.texts("attribution")
+_make = partial(sql.make, "attributed", _query)
 
 
 def read_rules() -> None:
@@ -51,7 +49,7 @@ def read_rules() -> None:
     context_rules()
 
 
-def attribute(run: Run) -> None:
+def attribute(run: sql.Run) -> None:
     """Make the schemas `names` (name -> verdict) and `attributed` (row -> call, and its part in it) for the views.
 
     Each query stands for itself: what runs them may run one again where it failed.
@@ -80,19 +78,19 @@ def attribute(run: Run) -> None:
         _make(run, part="called_parts")
 
 
-def keep_facts(run: Run, name: str) -> None:
+def keep_facts(run: sql.Run, name: str) -> None:
     """Make the table `names.NAME` of facts of the rules, in that schema."""
     _keep(run, f"names.{name}", facts.columns(name), facts.rows(name))
 
 
-def _attribute_ops(run: Run) -> None:
+def _attribute_ops(run: sql.Run) -> None:
     """Every operator at or below an outermost convolution operator, with the id of that one, and every operator below a
     linear one: level by level, since to find what is around each by its time would sort all of them."""
     _make(run, conv_op="conv_ops", linear="linears", level="levels")
     _make(run, op="level_of_calls", inside_linear="level_of_linears", **{"pass": "passes"})
 
 
-def _attribute_calls(run: Run) -> None:
+def _attribute_calls(run: sql.Run) -> None:
     run(f"CREATE OR REPLACE VIEW attributed.ran AS {_query('ran')}")
     _make(run, item="items", per_call="per_call", sequence="sequences")
     run("DROP VIEW attributed.ran")
@@ -108,7 +106,7 @@ def _attribute_calls(run: Run) -> None:
     _make(run, part="parts")
 
 
-def _attribute_stages(run: Run, names: Sequence[str | None]) -> None:
+def _attribute_stages(run: sql.Run, names: Sequence[str | None]) -> None:
     """Classify kernels without an operator as part of the convolution that their neighbours show."""
     marks = [(name, stage_mark(name or "")) for name in names]
     _keep(run, "attributed.stage_name", {"name": "VARCHAR", "mark": "VARCHAR"}, marks)
@@ -184,7 +182,7 @@ def _item(kind: str, name: str | None, impl: str | None, prop_kind: str | None, 
 
 
 def _keep_verdicts(
-    run: Run,
+    run: sql.Run,
     table: str,
     keys: list[str],
     names: Sequence[tuple[Any, ...]],
@@ -195,14 +193,9 @@ def _keep_verdicts(
     _keep(run, f"names.{table}", {**dict.fromkeys(keys, "VARCHAR"), **_VERDICT}, rows)
 
 
-def _keep(run: Run, table: str, types: Mapping[str, str], rows: Sequence[tuple[Any, ...]]) -> None:
+def _keep(run: sql.Run, table: str, types: Mapping[str, str], rows: Sequence[tuple[Any, ...]]) -> None:
     """A table of these rows, through parameters: registering Arrow data would import pandas, a quarter of a second."""
     columns = list(zip(*rows, strict=True)) if rows else [() for _ in types]
     picked = ", ".join(f'unnest(CAST($c{n} AS {types[name]}[])) AS "{name}"' for n, name in enumerate(types))
     values = {f"c{number}": list(column) for number, column in enumerate(columns)}
     run(f"CREATE TABLE {table} AS SELECT {picked}", values)
-
-
-def _make(run: Run, **queries: str) -> None:
-    """Tables of the schema `attributed`, one after the other, each by the query of a name."""
-    run("; ".join(f"CREATE OR REPLACE TABLE attributed.{table} AS {_query(name)}" for table, name in queries.items()))

@@ -7,25 +7,23 @@ in Python, and a trace without recorded shapes costs nothing.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from functools import cache
+from collections.abc import Iterator
+from functools import cache, partial
 from typing import Any
 
 from traceview import sql
 from traceview.classify.rules import FOLDER
 from traceview.paths import read_toml
 
-Run = Callable[..., list[tuple[Any, ...]]]
-"""Runs a query, with its parameters if it has any, and gives its rows."""
-
 FORMULAS = ("matrix_flop", "executed_flop", "vector_flop", "bytes")
 """Keys of an entry that are numbers of a call."""
 
 _query = sql.texts("costs")
+_make = partial(sql.make, "costed", _query)
 _FIELD = re.compile(r"\b([a-z]\w*)\.([a-z]\w*)\b")
 
 
-def cost(run: Run) -> None:
+def cost(run: sql.Run) -> None:
     """Make the tables `costed.call`, the calls that count, and `costed.primitive`, primitives of oneDNN: each with its
     cost, or with the reason why it has none.
 
@@ -47,10 +45,6 @@ def cost(run: Run) -> None:
     _make(run, cost="costs", candidate="candidates", call="calls", primitive="of_primitives")
     gone = (*(f"TABLE costed.{name}" for name in _STEPS), *(f"MACRO {function['name']}" for function in functions))
     run("; ".join(f"DROP {each}" for each in gone))
-
-
-def _make(run: Run, **queries: str) -> None:
-    run("; ".join(f"CREATE OR REPLACE TABLE costed.{table} AS {_query(name)}" for table, name in queries.items()))
 
 
 _STEPS = ("named", "problem", "raw", "cost", "candidate")

@@ -103,7 +103,8 @@ def run(args: argparse.Namespace) -> int:
     form = form_of(args)
     # What draws tables takes a while to load; the queries leave Python idle meanwhile.
     threading.Thread(target=_load, args=(form,), daemon=True).start()
-    best = functools.partial(findings.best, is_remembered=args.gpu is None and not args.ranks)
+    is_remembered = args.gpu is None and not args.ranks
+    best = functools.partial(findings.best, is_remembered=is_remembered)
     printed = ""
 
     def shaped(report: Report) -> Report:
@@ -130,7 +131,7 @@ def run(args: argparse.Namespace) -> int:
         done: list[Report] = []
         for recipe in recipes:
             early = begun if is_seen and not done else None
-            report = reports.run(connection, recipe.name, params, options, args.input, best, early)
+            report = reports.run(connection, recipe.name, params, options, args.input, best, early, is_remembered)
             done.append(shaped(report))
         # What was made for it is stored when it has been written.
         emit([renderer.render_all(done, bool(args.output)).removeprefix(printed)], args.output)

@@ -12,32 +12,15 @@ from typing import Any
 
 from traceview.analysis.values import plain
 
-UNICODE = "14.0"
-"""Version of the next table: `DerivedCoreProperties.txt` of the Unicode Character Database."""
 DEFAULT_IGNORABLE = (
-    (0x00AD, 0x00AD),
-    (0x034F, 0x034F),
-    (0x061C, 0x061C),
-    (0x115F, 0x1160),
-    (0x17B4, 0x17B5),
-    (0x180B, 0x180F),
-    (0x200B, 0x200F),
-    (0x202A, 0x202E),
-    (0x2060, 0x206F),
-    (0x3164, 0x3164),
-    (0xFE00, 0xFE0F),
-    (0xFEFF, 0xFEFF),
-    (0xFFA0, 0xFFA0),
-    (0xFFF0, 0xFFF8),
-    (0x1BCA0, 0x1BCA3),
-    (0x1D173, 0x1D17A),
-    (0xE0000, 0xE0FFF),
+    r"\u00ad\u034f\u061c\u115f-\u1160\u17b4-\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f"
+    r"\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
 )
-"""First and last of the characters that are drawn as nothing; those of the property Bidi_Control are among them."""
+"""Drawn as nothing, for a pattern: `DerivedCoreProperties.txt` of Unicode 14.0; Bidi_Control is among them."""
 BLANK = "\u2800\ufffc\U00013441\U00013442\U00016fe4\U0001d159"
 """Drawn as white space or nothing, though Unicode calls them signs: braille blank, object replacement and the like."""
 
-_UNSEEN = re.compile(f"[{BLANK}{''.join(f'{chr(first)}-{chr(last)}' for first, last in DEFAULT_IGNORABLE)}]")
+_UNSEEN = re.compile(f"[{BLANK}{DEFAULT_IGNORABLE}]")
 _SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 

@@ -31,10 +31,10 @@ DAYS = 30
 """Days without use after which a folder is removed when the next is made."""
 BYTES = 10_000_000_000
 """Maximum size of all folders; those that were used longest ago are removed first."""
-ANSWERS = "advice.json"
-"""File of the answers of advice, in the folder of a capture."""
+ADVICE = "advice"
+"""Name of the answers of advice; others are reports, by their names."""
 MOST_BYTES = 1_000_000
-"""Maximum size of these answers."""
+"""Maximum size of what is remembered under one name."""
 EMPTY = ".empty"
 """Extension of the file of a view without rows: its columns, as a table is made of them."""
 SUM = ".sum"
@@ -115,28 +115,28 @@ def forget(folder: Path) -> None:
             shutil.rmtree(place(capture), ignore_errors=True)
 
 
-def recall(folder: Path) -> Any:
-    """Return the answers of advice about a capture; None where there are none, or they cannot be read."""
+def recall(folder: Path, name: str = ADVICE) -> Any:
+    """Return what was answered about a capture under a name; None where nothing was, or it cannot be read."""
     with contextlib.suppress(OSError, InputError, ValueError, RecursionError):
         own = place(folder)
-        path = own / ANSWERS
+        path = own / f"{name}.json"
         text = path.read_bytes() if path.lstat().st_size <= MOST_BYTES else b"null"
         used(own)
         return json.loads(text)
     return None
 
 
-def remember(folder: Path, answers: Any) -> None:
-    """Store the answers of advice. What is long, or cannot be written, is worked out again next time."""
-    with contextlib.suppress(OSError, InputError):
-        text = json.dumps(answers, default=float)
+def remember(folder: Path, answers: Any, name: str = ADVICE) -> None:
+    """Store answers. What is long, or cannot be written, is worked out again next time."""
+    with contextlib.suppress(OSError, InputError, TypeError):
+        text = json.dumps(answers)
         own = place(folder)
         if len(text) > MOST_BYTES:  # All of it is ASCII.
             return
         handle, draft = tempfile.mkstemp(prefix=".making-", dir=own_folder(own))
         with os.fdopen(handle, "w", encoding="ascii") as stream:
             stream.write(text)
-        Path(draft).replace(own / ANSWERS)
+        Path(draft).replace(own / f"{name}.json")
         make_room(own, BYTES)
 
 

@@ -30,8 +30,6 @@ from traceview.tables import TABLES
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
-    from traceview.classify.attribution import Run
-
 T = TypeVar("T")
 
 SMALL_ROWS = 300_000
@@ -487,7 +485,7 @@ class _Making:
             ((self._n_timed,),) = connection.execute(sql.text("timed_ranks")).fetchall()
         return self._n_timed
 
-    def _make_views(self, run: Run, *names: str) -> None:
+    def _make_views(self, run: sql.Run, *names: str) -> None:
         if names:
             run("; ".join(f"CREATE OR REPLACE VIEW {name} AS {graph.text(name)}" for name in names))
             self.there.update(names)
@@ -552,7 +550,7 @@ class _Making:
         if not self.options.own_queries:
             self.store(connection)
 
-    def _make_table(self, run: Run, name: str) -> None:
+    def _make_table(self, run: sql.Run, name: str) -> None:
         if name == ATTRIBUTION:
             self._empty |= _attribute(run)
         elif name == COSTS:
@@ -611,7 +609,7 @@ class _Making:
         self._enter(0, 0)
 
     def _write(
-        self, run: Run, building: Path, queries: Mapping[str, str], empty: Mapping[str, str] = MappingProxyType({})
+        self, run: sql.Run, building: Path, queries: Mapping[str, str], empty: Mapping[str, str] = MappingProxyType({})
     ) -> None:
         """Store the rows of queries, of those without any their columns; all files are whole when the first has its
         name, and have them in this order."""
@@ -678,7 +676,7 @@ def _tables(name: str) -> list[str]:
     return sorted((each for each in _every() if _maker(each) == name), key=lambda each: (each == LAST, each))
 
 
-def _attribute(run: Run) -> set[str]:
+def _attribute(run: sql.Run) -> set[str]:
     """Make what `ATTRIBUTION` stands for; returns the names of its tables without rows."""
     from traceview.classify.attribution import attribute
 
@@ -697,7 +695,7 @@ def _attribute(run: Run) -> set[str]:
     return {f"attributed.{name}" for name, n_rows in tables.items() if not n_rows}
 
 
-def _runs(connection: duckdb.DuckDBPyConnection) -> Run:
+def _runs(connection: duckdb.DuckDBPyConnection) -> sql.Run:
     """Return a function that runs a query here, with its parameters, and gives its rows."""
     return lambda *query: connection.execute(*query).fetchall()
 
@@ -709,7 +707,8 @@ def _damage(folder: Path) -> Iterator[None]:
         yield
     except (duckdb.ParserException, duckdb.BinderException, duckdb.CatalogException, duckdb.InterruptException):
         raise
-    except duckdb.OutOfMemoryException as error:
+    # What ran out of memory may leave a change behind with which its next try is in conflict.
+    except (duckdb.OutOfMemoryException, duckdb.TransactionException) as error:
         raise InputError(f"not enough memory or disk for {folder}; allow more memory with --memory.") from error
     except duckdb.Error as error:
         if shortage(error):

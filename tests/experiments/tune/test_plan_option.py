@@ -138,7 +138,7 @@ def test_the_plan_is_applied_with_the_rest_of_the_best(tmp_path: Path, capfd: py
     (tmp_path / "given.json").write_text(json.dumps(PLAN))
     plan_option.keep(runs, str(tmp_path / "given.json"))
     assert tuning.apply(runs, [sys.executable, str(tmp_path / "train.py")]) == 0
-    assert capfd.readouterr().out == "traceview_experiments.runtime False\n"
+    assert capfd.readouterr().out == "traceview_convolution.runtime False\n"
 
 
 def test_what_is_no_file_is_no_plan_and_is_not_waited_for(tmp_path: Path) -> None:

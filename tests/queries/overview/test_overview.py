@@ -174,7 +174,7 @@ def test_several_ranks_are_one_line(tmp_path: Path) -> None:
         ranks.append(given)
     text = headline(tmp_path, *ranks)
     assert text.startswith("Step 200 us (mean of 2 ranks, cv <1 %, 4 steps in all) | GPU active 90.0 % | idle 10.0 %")
-    with write(tmp_path / "both", *ranks) as connection:
+    with views.connect(tmp_path) as connection:
         found = section(connection, "overview/run")
     assert pick(found, "span_ns", "longest_ns") == [(200_000, 600_000), (600_000, 600_000)]
 
