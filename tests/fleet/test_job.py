@@ -162,16 +162,14 @@ def test_parts_of_a_file_that_changed_are_not_taken(tmp_path: Path, monkeypatch:
 class _InThisProcess(Fleet):
     """Tasks one after the other, without other processes."""
 
-    def convert(self, groups, folder, target, options):  # type: ignore[no-untyped-def]
-        from functools import partial
-
+    def convert(self, *given):  # type: ignore[no-untyped-def]
         def run(jobs, function, tasks):  # type: ignore[no-untyped-def]
             for number, task in enumerate(tasks):
                 yield number, function(task)
 
         before, job.processes.run = job.processes.run, run  # type: ignore[assignment]
         try:
-            return partial(job.convert, Fleet(2))(groups, folder, target, options)
+            return job.convert(Fleet(2), *given)
         finally:
             job.processes.run = before
 

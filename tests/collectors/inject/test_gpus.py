@@ -87,6 +87,7 @@ def test_a_process_that_uses_no_gpu_does_not_wake_one(tmp_path: Path) -> None:
     assert looked(tmp_path, "old = gpus.moment()\nassert old == []", **driver(tmp_path / "driver")) == []
 
 
+@pytest.mark.long
 @compiled
 def test_a_recording_shows_what_held_its_gpu_back(tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text(TRAINS)

@@ -352,7 +352,10 @@ def test_the_command_under_a_plan_has_its_environment(tmp_path: Path, monkeypatc
     assert (done.returncode, done.stdout) == (0, "kept apply\n"), done.stderr
 
 
-def test_wrong_usage_is_said(tmp_path: Path) -> None:
+def test_wrong_usage_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
     (tmp_path / "plan.json").write_text("{}", encoding="utf-8")
     (tmp_path / "m.py").touch()
     for words, told in (
@@ -369,8 +372,12 @@ def test_wrong_usage_is_said(tmp_path: Path) -> None:
         (("m.py:f",), "plan.json exists already"),
         (("m.py:f", "--image", "3x9"), "is not CxHxW"),
     ):
-        done = traceview(*words, folder=tmp_path)
-        assert done.returncode in (2, 3) and told in done.stderr and "Traceback" not in done.stderr, done.stderr
+        try:
+            code: object = main(["schedule", *words])
+        except SystemExit as end:
+            code = end.code
+        said = capsys.readouterr().err
+        assert code in (2, 3) and told in said and "Traceback" not in said, said
 
 
 def test_a_plan_that_cannot_be_written_leaves_the_earlier_one_whole(
