@@ -9,6 +9,7 @@ import signal
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pytest
@@ -17,6 +18,7 @@ from public_traces import SHARED
 
 from traceview import store
 from traceview.ingest import memory
+from traceview.store import materialized
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -54,6 +56,29 @@ def _of_this_run(factory: pytest.TempPathFactory) -> Path:
 def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> None:
     os.environ["XDG_CACHE_HOME"] = str(_of_this_run(tmp_path_factory) / "cache")
     os.environ["XDG_STATE_HOME"] = str(_of_this_run(tmp_path_factory) / "state")
+
+
+@pytest.fixture
+def remembered() -> None:
+    """For tests that ask twice: a report that was asked for before is read from the cache."""
+
+
+@pytest.fixture(autouse=True)
+def _reports_are_worked_out(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Reports of this process are worked out, whatever another test asked for: many change what one is made of."""
+    if "remembered" in request.fixturenames:
+        return
+    recall, remember = materialized.recall, materialized.remember
+
+    def recalled(folder: Path, name: str = materialized.ADVICE) -> Any:
+        return recall(folder, name) if name == materialized.ADVICE else None
+
+    def stored(folder: Path, answers: Any, name: str = materialized.ADVICE) -> None:
+        if name == materialized.ADVICE:
+            remember(folder, answers, name)
+
+    monkeypatch.setattr(materialized, "recall", recalled)
+    monkeypatch.setattr(materialized, "remember", stored)
 
 
 @pytest.fixture(scope="session")

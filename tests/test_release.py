@@ -34,7 +34,8 @@ def test_the_workflow_runs_lint_tests_wheels_docs_and_the_action_on_all_pythons(
     jobs = yaml.safe_load((ROOT / ".github" / "workflows" / "test.yml").read_text(encoding="utf-8"))["jobs"]
     made = {name: [step["run"].split()[1] for step in job["steps"] if "run" in step] for name, job in jobs.items()}
     assert made == {
-        "test": ["test"], "site": ["site"], "wheel": ["dist"], "wheel-installed": ["try-wheel"], "action": ["install"],
+        "test": ["test"], "test-all": ["test-all"], "site": ["site"],
+        "wheel": ["dist"], "wheel-installed": ["try-wheel"], "action": ["install"],
     }  # fmt: skip
     assert jobs["test"]["strategy"]["matrix"] == jobs["wheel-installed"]["strategy"]["matrix"]
     inputs = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))["inputs"]

@@ -13,7 +13,7 @@ import duckdb
 import pytest
 from cases import first
 
-from traceview import cli
+from traceview import cli, sql
 from traceview.analysis import findings, reports
 from traceview.analysis.model import Section
 
@@ -186,6 +186,22 @@ def test_the_headline_is_printed_before_the_best_finding_is_looked_for(
     first, second = printed
     assert before == [first]
     assert second.splitlines()[0].startswith(("Best finding", "No "))
+
+
+@pytest.mark.parametrize("names", [[], ["overview", "idle"], ["conv", "--limit", "2"], ["--all"]])
+def test_the_second_time_no_query_is_asked(
+    names: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    remembered: None,
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    forms = [[], ["--format", "json"], ["--format", "csv"], ["--format", "markdown"]]
+    words = ["report", str(SAMPLES / "kineto/torch-2.13.0-lenet-cpu.json.gz"), *names]
+    first = [cli.main([*words, *form]) or capsys.readouterr().out for form in forms]
+    monkeypatch.setattr(sql.Query, "run", lambda *_: pytest.fail("a query was asked"))
+    assert [cli.main([*words, *form]) or capsys.readouterr().out for form in forms] == first
 
 
 @pytest.mark.parametrize(
