@@ -86,7 +86,7 @@ def test_memory_is_a_counter_in_bytes(file: Any) -> None:
 @pytest.mark.shared
 @pytest.mark.parametrize(
     ("trace", "n_samples"),
-    [("mi300-resnet18-train", 210), pytest.param("v100-dlrm-train-nccl", 28_010, marks=pytest.mark.long)],
+    [("mi300-resnet18-train", 210), ("v100-dlrm-train-nccl", 28_010)],
 )
 @pytest.mark.long
 def test_every_sample_of_memory_of_a_real_trace_is_there(

@@ -25,7 +25,7 @@ from traceview.store import materialized, views
 
 NO_ROWS = "No rows."
 MOST_REMEMBERED = 1_000
-"""Rows of a report up to which it is remembered: a second overview takes 0.27 instead of 0.7 s (28 November 2026)."""
+"""Rows of a report up to which it is remembered: a second overview takes 0.3 instead of 0.7 s (28 November 2026)."""
 _SHORT = re.compile(r"[\w./-]{1,24}")
 """A trace's name that stands in a command as it is."""
 
