@@ -20,10 +20,12 @@ WITH known AS (
     WHERE starts_with(name, 'autograd::engine::evaluate_function')
     QUALIFY coalesce(start_ns >= max(start_ns + dur_ns) OVER (PARTITION BY rank, pid, tid ORDER BY start_ns, depth
         ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), true)
+), evaluated AS (
+    SELECT c.op_id FROM chosen c
+    ASOF JOIN engine e ON e.rank = c.rank AND e.pid = c.pid AND e.tid = c.tid AND c.start_ns >= e.start_ns
+    WHERE c.end_ns <= e.end_ns
 ), passed AS (
-    SELECT c.*, coalesce(o.is_backward, false) OR coalesce(c.end_ns <= e.end_ns, false) AS is_backward
-    FROM chosen c JOIN raw.ops o ON o.id = c.op_id
-    ASOF LEFT JOIN engine e ON e.rank = c.rank AND e.pid = c.pid AND e.tid = c.tid AND c.start_ns >= e.start_ns
+    SELECT * REPLACE (is_backward OR op_id IN (FROM evaluated) AS is_backward) FROM chosen
 ), again AS (
     SELECT rank, pid, tid, start_ns, start_ns + dur_ns AS end_ns FROM raw.ops
     WHERE sequence IS NOT NULL AND forward_thread IS NULL AND NOT contains(name, 'Backward')
@@ -32,11 +34,13 @@ WITH known AS (
         ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), true)
 ), forward AS (
     SELECT rank, number, min(start_ns) AS first_ns FROM passed WHERE NOT is_backward GROUP BY rank, number
+), recomputed AS (
+    SELECT c.op_id FROM (FROM passed WHERE is_backward) c
+    ASOF JOIN again r ON r.rank = c.rank AND r.pid = c.pid AND r.tid = c.tid AND c.start_ns >= r.start_ns
+    JOIN forward f ON f.rank = c.rank AND f.number = c.number
+    WHERE c.end_ns <= r.end_ns AND f.first_ns < c.start_ns
 ), found AS (
-    SELECT c.*, c.is_backward AND coalesce(c.end_ns <= r.end_ns AND f.first_ns < c.start_ns, false) AS is_recompute
-    FROM passed c
-    ASOF LEFT JOIN again r ON r.rank = c.rank AND r.pid = c.pid AND r.tid = c.tid AND c.start_ns >= r.start_ns
-    LEFT JOIN forward f ON f.rank = c.rank AND f.number = c.number
+    SELECT *, op_id IN (FROM recomputed) AS is_recompute FROM passed
 ), inside AS (
     -- What it saves it detaches.
     SELECT parent_id FROM raw.ops WHERE EXISTS (FROM found WHERE is_recompute) AND parent_id IS NOT NULL

@@ -5,19 +5,24 @@ WITH called AS (
     SELECT unnest(ids) AS op_id, number FROM costed.problem WHERE NOT is_primitive
 ), placed AS (
     SELECT o.id AS op_id, c.number, o.rank, o.pid, o.tid, o.start_ns, o.start_ns + o.dur_ns AS end_ns, o.depth,
-        k.is_known, k.is_wrapper, k.matrix_flop, k.family, k.bytes
+        coalesce(o.is_backward, false) AS is_backward, k.is_known, k.is_wrapper, k.matrix_flop, k.family, k.bytes
     FROM called c JOIN raw.ops o ON o.id = c.op_id JOIN costed.cost k ON k.number = c.number
 ), next AS (
     SELECT *, coalesce(is_wrapper AND lead(start_ns) OVER line < end_ns AND lead(depth) OVER line > depth, false)
-            OR max(matrix_flop) OVER inside > matrix_flop AND matrix_flop > 0
+            AS is_around,
+        start_ns <= max(end_ns) OVER (line ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
+            OR lead(start_ns) OVER line < greatest(end_ns, start_ns + 1) AS is_nested
+    FROM placed WHERE is_known WINDOW line AS (PARTITION BY rank, pid, tid ORDER BY start_ns, depth)
+), nested AS (
+    -- Few are: a window over times costs more than all else.
+    SELECT op_id, max(matrix_flop) OVER inside > matrix_flop AND matrix_flop > 0
             OR max(if(family = 'elementwise', bytes, 0)) OVER inside > bytes AND family = 'elementwise'
-        AS stands_for_inside
-    FROM placed WHERE is_known
-    WINDOW line AS (PARTITION BY rank, pid, tid ORDER BY start_ns, depth),
-        inside AS (PARTITION BY rank, pid, tid ORDER BY start_ns
-            RANGE BETWEEN CURRENT ROW AND greatest(end_ns - start_ns - 1, 0) FOLLOWING)
+        AS has_more_inside
+    FROM next WHERE is_nested
+    WINDOW inside AS (PARTITION BY rank, pid, tid ORDER BY start_ns
+        RANGE BETWEEN CURRENT ROW AND greatest(end_ns - start_ns - 1, 0) FOLLOWING)
 )
-SELECT op_id, number, rank, pid, tid, start_ns, end_ns, depth, is_known
-FROM next WHERE NOT coalesce(stands_for_inside, false)
+SELECT op_id, number, rank, pid, tid, start_ns, end_ns, depth, is_backward, is_known
+FROM next WHERE NOT is_around AND op_id NOT IN (SELECT op_id FROM nested WHERE has_more_inside)
 UNION ALL
-SELECT op_id, number, rank, pid, tid, start_ns, end_ns, depth, is_known FROM placed WHERE NOT is_known
+SELECT op_id, number, rank, pid, tid, start_ns, end_ns, depth, is_backward, is_known FROM placed WHERE NOT is_known

@@ -12,16 +12,23 @@ WITH called AS (
     FROM raw.ops o JOIN costed.named n
             ON n.name = if(o.hlo_cost IS NULL, o.name, 'hlo::' || replace(o.hlo_kind, ' ', '_'))
     WHERE o.shapes IS NOT NULL
-), ran AS (
-    SELECT i.rank, i.pid, i.tid, i.start_ns, i.start_ns + i.dur_ns AS end_ns, k.name
-    FROM raw.kernels k JOIN raw.ops i ON i.id = k.op_id WHERE EXISTS (FROM called WHERE has_list)
-), told AS (
-    SELECT l.id, any_value(CASE
-        WHEN regexp_matches(r.name, 'OpaqueType<\d+') THEN CAST(regexp_extract(r.name, 'OpaqueType<(\d+)', 1) AS DOUBLE)
-        WHEN regexp_matches(r.name, 'BFloat16|Half') THEN 2 WHEN regexp_matches(r.name, '\bdouble\b|\blong\b') THEN 8
-        WHEN regexp_matches(r.name, '\bfloat\b|\bint\b') THEN 4 WHEN regexp_matches(r.name, '\bbool\b') THEN 1 END)
+), sized AS MATERIALIZED (
+    -- There are few names.
+    SELECT name, CASE
+        WHEN regexp_matches(name, 'OpaqueType<\d+') THEN CAST(regexp_extract(name, 'OpaqueType<(\d+)', 1) AS DOUBLE)
+        WHEN regexp_matches(name, 'BFloat16|Half') THEN 2 WHEN regexp_matches(name, '\bdouble\b|\blong\b') THEN 8
+        WHEN regexp_matches(name, '\bfloat\b|\bint\b') THEN 4 WHEN regexp_matches(name, '\bbool\b') THEN 1 END
         AS size
-    FROM ran r ASOF JOIN (FROM called WHERE has_list) l
+    FROM (SELECT DISTINCT name FROM raw.kernels WHERE EXISTS (FROM called WHERE has_list))
+), ran AS (
+    SELECT k.op_id, arg_min(s.size, k.id) AS size, min(k.id) AS first FROM raw.kernels k JOIN sized s ON s.name = k.name
+    GROUP BY k.op_id
+), told AS (
+    -- The first that tells.
+    SELECT l.id, arg_min(r.size, r.first) AS size
+    FROM (SELECT r.*, i.rank, i.pid, i.tid, i.start_ns, i.start_ns + i.dur_ns AS end_ns
+            FROM ran r JOIN raw.ops i ON i.id = r.op_id) r
+    ASOF JOIN (FROM called WHERE has_list) l
         ON l.rank = r.rank AND l.pid = r.pid AND l.tid = r.tid AND r.start_ns >= l.start_ns
     WHERE r.end_ns <= l.start_ns + l.dur_ns GROUP BY l.id
 ), served AS (
@@ -35,12 +42,14 @@ WITH called AS (
     WHERE k.op_link = 'graph' AND EXISTS (FROM served) GROUP BY k.op_id HAVING count(DISTINCT a.id) = 1
 ), placed AS (
     SELECT c.* REPLACE (coalesce(r.start_ns, c.start_ns) AS start_ns) FROM called c LEFT JOIN replayed r ON r.id = c.id
+), asked AS (
+    SELECT c.id, s.requests FROM placed c ASOF JOIN served s ON s.rank = c.rank AND c.start_ns >= s.start_ns
+    WHERE c.start_ns < s.end_ns
+        AND c.model IN ('attention of vLLM', 'prefill of a server', 'paged attention of a server')
 ), different AS (
-    SELECT c.name, c.model, c.shapes, c.types, c.strides, c.inputs, t.size AS list_size, c.is_untyped,
-        if(c.start_ns < s.end_ns AND c.model IN ('attention of vLLM', 'prefill of a server',
-            'paged attention of a server'), s.requests, NULL) AS requests, list(c.id) AS ids
-    FROM placed c LEFT JOIN told t ON t.id = c.id
-    ASOF LEFT JOIN served s ON s.rank = c.rank AND c.start_ns >= s.start_ns
+    SELECT c.name, c.model, c.shapes, c.types, c.strides, c.inputs, t.size AS list_size, c.is_untyped, a.requests,
+        list(c.id) AS ids
+    FROM called c LEFT JOIN told t ON t.id = c.id LEFT JOIN asked a ON a.id = c.id
     GROUP BY ALL
 ), split AS (
     SELECT row_number() OVER () AS number, name, model, ids, requests,

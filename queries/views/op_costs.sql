@@ -20,23 +20,28 @@
 -- is_recompute = "whether it runs a forward operator again for the backward pass (activation checkpointing)"
 -- module = "module it ran for"
 -- busy_ns = "time of everything that it did on the device; what overlaps counts once"
-WITH work AS (
-    SELECT b.kind, b.id, b.rank, b.op_id, b.name, b.start_ns, b.end_ns, b.dur_ns, b.layer, b.step, b.direction,
-        c.op_id AS call_id, b.call_id IS NOT NULL AS is_of_conv
-    FROM performed b LEFT JOIN raw.ops o ON o.id = b.op_id
-    ASOF LEFT JOIN costed.call c ON c.rank = o.rank AND c.pid = o.pid AND c.tid = o.tid AND o.start_ns >= c.start_ns
+WITH named AS MATERIALIZED (
+    -- There are few.
+    SELECT name, is_tf32(name) AS is_tf32 FROM (SELECT DISTINCT name FROM performed)
+), within AS (
+    SELECT o.id AS op_id, c.op_id AS call_id
+    FROM (SELECT id, rank, pid, tid, start_ns, start_ns + dur_ns AS end_ns FROM raw.ops
+        WHERE id IN (SELECT op_id FROM performed)) o
+    ASOF JOIN costed.call c ON c.rank = o.rank AND c.pid = o.pid AND c.tid = o.tid AND o.start_ns >= c.start_ns
+    WHERE o.end_ns <= c.end_ns
 ), replayed AS (
     SELECT id, launch_id FROM raw.kernels WHERE op_link = 'graph'
     UNION ALL SELECT id, launch_id FROM raw.memcpys WHERE op_link = 'graph'
 ), placed AS (
-    SELECT w.* REPLACE (if(o.start_ns + o.dur_ns <= c.end_ns, w.call_id, NULL) AS call_id), r.launch_id AS replay
-    FROM work w LEFT JOIN replayed r ON r.id = w.id LEFT JOIN raw.ops o ON o.id = w.op_id
-    LEFT JOIN costed.call c ON c.op_id = w.call_id
+    SELECT b.kind, b.id, b.rank, b.op_id, b.start_ns, b.end_ns, b.dur_ns, b.layer, b.step, w.call_id,
+        b.call_id IS NOT NULL AS is_of_conv, b.name IN (SELECT name FROM named WHERE is_tf32) AS is_tf32,
+        r.launch_id AS replay
+    FROM performed b LEFT JOIN within w ON w.op_id = b.op_id LEFT JOIN replayed r ON r.id = b.id
 ), spent AS (
     SELECT call_id, if(replay IS NULL, NULL, any_value(step)) AS step,
         CAST(least(sum(dur_ns), max(end_ns) - min(start_ns)) AS BIGINT) AS busy_ns,
         any_value(layer) AS layer,
-        bool_or(is_tf32(name)) AS is_tf32
+        bool_or(is_tf32) AS is_tf32
     FROM placed WHERE call_id IS NOT NULL GROUP BY call_id, replay
 ), called AS (
     SELECT c.rank, c.op_id, o.name AS op_name, c.family,

@@ -36,13 +36,18 @@ WITH named AS (
         AND c.tid IS NOT DISTINCT FROM w.tid AND w.at_ns >= c.start_ns
     WHERE w.at_ns < c.end_ns
     GROUP BY c.op_id
+), costed AS (
+    -- Of equal rows of a call, as when it was replayed, one.
+    SELECT * FROM op_rooflines
+    WHERE how <> 'the profiler''s record' AND op_id NOT IN (SELECT op_id FROM named WHERE times > 1)
+    UNION ALL
+    SELECT DISTINCT ON (op_id, model, busy_ns) * FROM op_rooflines
+    WHERE how <> 'the profiler''s record' AND op_id IN (SELECT op_id FROM named WHERE times > 1)
 )
--- Of the rows of a call that was replayed the join takes one, the busiest.
 SELECT c.rank, c.op_id, s.pid, s.tid, s.start_ns, c.op_name, c.family, c.direction, c.dtype, c.matrix_flop,
     c.vector_flop, c.bytes, c.is_recompute, c.module, c.step, c.peak_flop_per_s, c.vector_flop_per_s,
     if(c.is_copy_rate, NULL, c.memory_bytes_per_s) AS memory_bytes_per_s, s.own_ns,
     if(c.sure_ns / s.per > s.own_ns, s.own_ns, c.sure_ns / s.per) AS floor_ns,
     s.n_kernels, s.least_ns, k.name AS kernel, s.ids, s.per, s.step_ns
-FROM spent s ASOF JOIN (FROM op_rooflines WHERE how <> 'the profiler''s record') c
-    ON c.op_id = s.op_id AND c.model IS NOT DISTINCT FROM s.model AND s.busy_ns >= c.busy_ns
+FROM spent s JOIN costed c ON c.op_id = s.op_id AND c.model IS NOT DISTINCT FROM s.model AND c.busy_ns = s.busy_ns
 JOIN performed k ON k.id = s.longest
