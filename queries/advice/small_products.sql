@@ -23,15 +23,17 @@ WITH recurrent AS (
     -- Each of their products needs the result of the one before.
     SELECT rank, pid, tid, start_ns, start_ns + dur_ns AS end_ns FROM raw.ops
     WHERE regexp_matches(name, '^aten::(lstm|gru|rnn_tanh|rnn_relu)(_cell)?$')
+), inside AS (
+    SELECT f.op_id FROM op_floors f ASOF JOIN recurrent r ON r.rank = f.rank AND r.pid IS NOT DISTINCT FROM f.pid
+        AND r.tid IS NOT DISTINCT FROM f.tid AND f.start_ns >= r.start_ns
+    WHERE f.start_ns < r.end_ns
 ), product AS (
     SELECT f.rank, f.pid, f.tid, f.start_ns, f.module, f.direction, f.dtype, f.op_name, f.own_ns, f.floor_ns, f.per,
         f.step_ns, p.m, p.n, p.k, p.batch,
         concat_ws(' ', f.step, f.module, f.direction, f.op_name, f.dtype, p.batch, p.m, p.n, p.k) AS kind
     FROM op_floors f JOIN matmul_shapes p ON p.op_id = f.op_id
-    ASOF LEFT JOIN recurrent r ON r.rank = f.rank AND r.pid IS NOT DISTINCT FROM f.pid
-        AND r.tid IS NOT DISTINCT FROM f.tid AND f.start_ns >= r.start_ns
     WHERE f.family = 'gemm' AND f.op_id NOT IN (SELECT op_id FROM unfused_attention)
-        AND coalesce(f.start_ns >= r.end_ns, true)
+        AND f.op_id NOT IN (FROM inside)
 ), led AS (
     -- Of two kinds that take turns each comes again after the other.
     SELECT *, coalesce(kind IN (lag(kind) OVER line, lag(kind, 2) OVER line), false) AS is_again

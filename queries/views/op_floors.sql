@@ -36,7 +36,7 @@ WITH named AS (
         AND c.tid IS NOT DISTINCT FROM w.tid AND w.at_ns >= c.start_ns
     WHERE w.at_ns < c.end_ns
     GROUP BY c.op_id
-), costed AS (
+), once AS (
     -- Of equal rows of a call, as when it was replayed, one.
     SELECT * FROM op_rooflines
     WHERE how <> 'the profiler''s record' AND op_id NOT IN (SELECT op_id FROM named WHERE times > 1)
@@ -49,5 +49,5 @@ SELECT c.rank, c.op_id, s.pid, s.tid, s.start_ns, c.op_name, c.family, c.directi
     if(c.is_copy_rate, NULL, c.memory_bytes_per_s) AS memory_bytes_per_s, s.own_ns,
     if(c.sure_ns / s.per > s.own_ns, s.own_ns, c.sure_ns / s.per) AS floor_ns,
     s.n_kernels, s.least_ns, k.name AS kernel, s.ids, s.per, s.step_ns
-FROM spent s JOIN costed c ON c.op_id = s.op_id AND c.model IS NOT DISTINCT FROM s.model AND c.busy_ns = s.busy_ns
+FROM spent s JOIN once c ON c.op_id = s.op_id AND c.model IS NOT DISTINCT FROM s.model AND c.busy_ns = s.busy_ns
 JOIN performed k ON k.id = s.longest

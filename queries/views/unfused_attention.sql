@@ -16,7 +16,7 @@ WITH sized AS MATERIALIZED (
         list_transform(CAST(json_extract(o.shapes, '$[*]') AS VARCHAR[]),
             lambda x: TRY_CAST(x AS BIGINT[])) AS shapes
     FROM op_floors f JOIN raw.ops o ON o.id = f.op_id
-    WHERE f.rank IN (SELECT rank FROM op_floors WHERE family = 'softmax')
+    WHERE f.rank IN (SELECT rank FROM op_floors WHERE family = 'softmax' AND NOT contains(op_name, 'log_softmax'))
 ), softmax AS (
     SELECT *, shapes[1][-2] AS m, shapes[1][-1] AS n, CAST(list_product(shapes[1][:-3]) AS BIGINT) AS batch,
         CAST(list_product(shapes[1]) AS BIGINT) AS elements, direction IS NOT DISTINCT FROM 'backward' AS is_backward

@@ -9,15 +9,19 @@
 -- place = "place in the chain"
 -- elements = "of its largest tensor"
 -- largest = "the same of the chain"
-WITH sized AS (
-    SELECT f.*, o.phase, list_max(list_transform(CAST(json_extract(o.shapes, '$[*]') AS VARCHAR[]), lambda x: coalesce(
+WITH sizes AS MATERIALIZED (
+    -- There are few.
+    SELECT shapes, types, list_max(list_transform(CAST(json_extract(shapes, '$[*]') AS VARCHAR[]), lambda x: coalesce(
             list_product(TRY_CAST(x AS BIGINT[])),
             list_sum(list_transform(TRY_CAST(x AS BIGINT[][]), lambda y: list_product(y))), 1))) AS elements,
-        o.types->>'$[0]' AS first_type, o.types->>'$[1]' AS second_type,
+        types->>'$[0]' AS first_type, types->>'$[1]' AS second_type, json_array_length(shapes) AS n
+    FROM (SELECT DISTINCT shapes, types FROM raw.ops WHERE id IN (SELECT op_id FROM op_floors))
+), sized AS (
+    SELECT f.*, o.phase, z.elements, z.first_type, z.second_type,
         -- Without dimensions it goes over all of its tensor before anything can use the result.
-        f.op_name IN ('aten::mean', 'aten::sum', 'aten::std', 'aten::var', 'aten::norm')
-            AND json_array_length(o.shapes) <= 2 AS is_total
+        f.op_name IN ('aten::mean', 'aten::sum', 'aten::std', 'aten::var', 'aten::norm') AND z.n <= 2 AS is_total
     FROM op_floors f JOIN raw.ops o ON o.id = f.op_id
+    JOIN sizes z ON z.shapes IS NOT DISTINCT FROM o.shapes AND z.types IS NOT DISTINCT FROM o.types
 ), marked AS (
     SELECT *, (family IN ('elementwise', 'dropout', 'norm', 'softmax', 'reduction') OR op_name = 'aten::cat'
             -- A conversion.
