@@ -36,13 +36,16 @@ WITH pass(name, tensors) AS (
     FROM (FROM marked WHERE depth = 0) m
     LEFT JOIN (SELECT rank, parent_id, min(optimizer) AS optimizer FROM marked GROUP BY rank, parent_id) i
         ON i.rank = m.rank AND i.parent_id = m.id
+), backward AS (
+    SELECT r.id, max(o.start_ns + o.dur_ns) AS end_ns
+    FROM (SELECT rank, start_ns, dur_ns FROM raw.ops WHERE is_backward) o
+    ASOF JOIN (FROM named WHERE NOT has_device) r ON r.rank = o.rank AND o.start_ns >= r.start_ns
+    WHERE o.start_ns + o.dur_ns <= r.start_ns + r.dur_ns GROUP BY r.id
 ), range AS (
-    SELECT r.id, r.rank, r.step, r.start_ns, r.start_ns + r.dur_ns AS end_ns, any_value(r.optimizer) AS optimizer,
-        greatest(r.start_ns, coalesce(max(o.start_ns + o.dur_ns), r.start_ns)) AS from_ns
-    FROM named r LEFT JOIN raw.ops o ON o.rank = r.rank AND o.is_backward AND o.start_ns >= r.start_ns
-        AND o.start_ns + o.dur_ns <= r.start_ns + r.dur_ns
+    SELECT r.id, r.rank, r.step, r.start_ns, r.start_ns + r.dur_ns AS end_ns, r.optimizer,
+        coalesce(b.end_ns, r.start_ns) AS from_ns
+    FROM named r LEFT JOIN backward b ON b.id = r.id
     WHERE NOT r.has_device AND (r.optimizer IS NULL OR r.optimizer IN ('SGD', 'Adam', 'AdamW', 'Adagrad'))
-    GROUP BY r.id, r.rank, r.step, r.start_ns, r.dur_ns
 ), part AS (
     SELECT c.rank, c.name, count(*) AS n, sum(c.mean_ns / c.per) AS own_ns, any_value(c.per) AS per
     FROM (FROM counted WHERE op_phase = 'optimizer') c
@@ -88,10 +91,16 @@ WITH pass(name, tensors) AS (
 ), stretch AS (
     SELECT rank, id, min(from_ns) AS from_ns, max(to_ns) AS to_ns FROM kind GROUP BY rank, id
     HAVING max(n) >= $optimizer_kernels AND NOT bool_or(is_list)
+), cut AS (
+    -- What runs in a stretch is found by the bucket of time that it starts in: a join by ranges alone takes minutes.
+    SELECT *, to_ns - from_ns AS dur_ns, 1 + max(to_ns - from_ns) OVER (PARTITION BY rank) AS bucket_ns FROM stretch
 ), filled AS (
-    SELECT w.rank, w.id, w.to_ns - w.from_ns - sum(c.mean_ns) AS gap_ns FROM stretch w
-    JOIN counted c ON c.rank = w.rank AND c.start_ns >= w.from_ns AND c.start_ns < w.to_ns
-    GROUP BY w.rank, w.id, w.from_ns, w.to_ns
+    SELECT w.rank, w.id, any_value(w.dur_ns) - sum(c.mean_ns) AS gap_ns
+    FROM (SELECT *, unnest(range(from_ns // bucket_ns, to_ns // bucket_ns + 1)) AS bucket FROM cut) w
+    JOIN (SELECT c.rank, c.start_ns, c.mean_ns, c.start_ns // b.bucket_ns AS bucket
+        FROM counted c JOIN (SELECT DISTINCT rank, bucket_ns FROM cut) b ON b.rank = c.rank) c
+        ON c.rank = w.rank AND c.bucket = w.bucket AND c.start_ns >= w.from_ns AND c.start_ns < w.to_ns
+    GROUP BY w.rank, w.id
 ), loop AS (
     SELECT rank, name, sum(n) / any_value(per) AS n, sum(own_ns) / any_value(per) AS own_ns, any_value(per) AS per,
         any_value(step_ns) AS step_ns, any_value(optimizer) AS optimizer

@@ -20,8 +20,10 @@ WITH named AS (
 ), call AS (
     -- No more than places the work: with all columns this takes twice the memory.
     SELECT n.*, o.pid, o.tid, o.start_ns, o.start_ns + o.dur_ns AS end_ns
-    FROM named n JOIN raw.ops o ON o.id = n.op_id
-    QUALIFY row_number() OVER (PARTITION BY n.op_id ORDER BY n.busy_ns DESC) = 1
+    FROM (SELECT rank, op_id, arg_max(model, busy_ns) AS model, arg_max(times, busy_ns) AS times,
+            max(busy_ns) AS busy_ns
+        FROM named GROUP BY rank, op_id) n
+    JOIN raw.ops o ON o.id = n.op_id
 ), work AS (
     SELECT c.rank, c.id, c.dur_ns, c.mean_ns, c.per, c.step_ns, o.pid, o.tid, o.start_ns AS at_ns
     FROM counted c JOIN raw.ops o ON o.id = c.op_id
