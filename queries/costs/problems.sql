@@ -4,7 +4,7 @@
 -- over the requests of a step are those that vLLM writes around it:
 -- execute_N_context_n(sqA skB sqsqC sqskD)_generation_m(sqE skF sqsqG sqskH), without blanks; of a call that was
 -- captured in a graph, around its replay, if there is one alone."""
-WITH called AS (
+WITH called AS NOT MATERIALIZED (
     SELECT o.id, o.rank, o.pid, o.tid, o.start_ns, o.dur_ns, n.name, n.model, o.shapes, o.types, o.strides,
         coalesce(o.hlo_cost, o.inputs) AS inputs,
         coalesce(o.types, '[]') = '[]' AND o.hlo_cost IS NULL AS is_untyped,

@@ -32,17 +32,12 @@ WITH named AS MATERIALIZED (
 ), replayed AS (
     SELECT id, launch_id FROM raw.kernels WHERE op_link = 'graph'
     UNION ALL SELECT id, launch_id FROM raw.memcpys WHERE op_link = 'graph'
-), placed AS (
-    SELECT b.kind, b.id, b.rank, b.op_id, b.start_ns, b.end_ns, b.dur_ns, b.layer, b.step, w.call_id,
-        b.call_id IS NOT NULL AS is_of_conv, b.name IN (SELECT name FROM named WHERE is_tf32) AS is_tf32,
-        r.launch_id AS replay
-    FROM performed b LEFT JOIN within w ON w.op_id = b.op_id LEFT JOIN replayed r ON r.id = b.id
 ), spent AS (
-    SELECT call_id, if(replay IS NULL, NULL, any_value(step)) AS step,
-        CAST(least(sum(dur_ns), max(end_ns) - min(start_ns)) AS BIGINT) AS busy_ns,
-        any_value(layer) AS layer,
-        bool_or(is_tf32) AS is_tf32
-    FROM placed WHERE call_id IS NOT NULL GROUP BY call_id, replay
+    SELECT w.call_id, if(r.launch_id IS NULL, NULL, any_value(b.step)) AS step,
+        CAST(least(sum(b.dur_ns), max(b.end_ns) - min(b.start_ns)) AS BIGINT) AS busy_ns, any_value(b.layer) AS layer,
+        bool_or(b.name IN (SELECT name FROM named WHERE is_tf32)) AS is_tf32
+    FROM performed b JOIN within w ON w.op_id = b.op_id LEFT JOIN replayed r ON r.id = b.id
+    GROUP BY w.call_id, r.launch_id
 ), called AS (
     SELECT c.rank, c.op_id, o.name AS op_name, c.family,
         CASE WHEN c.family = 'optimizer' OR o.phase = 'optimizer' THEN NULL
@@ -52,8 +47,8 @@ WITH named AS MATERIALIZED (
         c.is_recompute, coalesce(o.layer, s.layer) AS layer, coalesce(s.step, o.step) AS step, s.busy_ns, s.is_tf32
     FROM costed.call c JOIN raw.ops o ON o.id = c.op_id JOIN spent s ON s.call_id = c.op_id
 ), modelled_conv AS (
-    SELECT DISTINCT a.call_id FROM called c JOIN attributed.op a ON a.id = c.op_id
-    WHERE c.reason IS NULL AND NOT starts_with(c.model, 'XLA')
+    SELECT DISTINCT a.call_id FROM costed.call c JOIN attributed.op a ON a.id = c.op_id
+    WHERE c.reason IS NULL AND NOT starts_with(c.model, 'XLA') AND c.op_id IN (SELECT call_id FROM within)
 ), convolved AS (
     SELECT v.rank, v.op_id, v.op_name, 'conv' AS family, if(v.direction IN ('dgrad', 'wgrad'), 'backward', 'forward')
             AS direction, v.dtype AS type, v.flop AS matrix_flop, v.flop AS executed_flop, 0 AS vector_flop,
@@ -70,14 +65,14 @@ WITH named AS MATERIALIZED (
         0 AS vector_flop, m.size_bytes * if(m.direction = 'DtoD', 2, 1) AS bytes, 'copy' AS model,
         'the profiler''s record' AS how, if(m.size_bytes IS NULL, 'its size is not recorded', NULL) AS reason,
         false AS is_recompute, m.layer, m.step, m.dur_ns AS busy_ns, false AS is_tf32
-    FROM raw.memcpys m WHERE m.id IN (SELECT id FROM placed WHERE kind = 'copy' AND call_id IS NULL)
+    FROM raw.memcpys m LEFT JOIN within w ON w.op_id = m.op_id WHERE w.call_id IS NULL
 ), primed AS (
     -- Primitives of oneDNN that ran for no operator with a cost.
     SELECT w.rank, w.op_id, p.op_name, p.family, p.direction, p.dtype AS type, p.matrix_flop, p.executed_flop,
         p.vector_flop, p.bytes, p.model, p.how, p.reason, false AS is_recompute, w.layer, w.step, w.dur_ns AS busy_ns,
         false AS is_tf32
-    FROM placed w JOIN costed.primitive p ON p.id = w.id
-    WHERE w.kind = 'primitive' AND w.call_id IS NULL AND NOT w.is_of_conv
+    FROM performed w JOIN costed.primitive p ON p.id = w.id LEFT JOIN within i ON i.op_id = w.op_id
+    WHERE w.kind = 'primitive' AND w.call_id IS NULL AND i.call_id IS NULL
 ), exchanged AS (
     -- Least bytes that a rank has to send: NCCL tests, PERFORMANCE.md.
     SELECT l.rank, k.op_id, l.name AS op_name, 'collective' AS family, CAST(NULL AS VARCHAR) AS direction,
