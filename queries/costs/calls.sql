@@ -1,7 +1,7 @@
 -- doc = """Calls that count, each once: the outermost with a cost, and the outermost without one that do not lie in
 -- such a call; these stand for what they do besides the calls inside them. A forward operator that runs again within
 -- the backward pass (autograd is recording there) and whose like ran in the forward pass before is recomputed:
--- activation checkpointing."""
+-- activation checkpointing. Each has the number of its cost."""
 WITH known AS (
     SELECT *, max(end_ns) OVER (PARTITION BY rank, pid, tid ORDER BY start_ns, depth
         ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS until_ns
@@ -50,7 +50,5 @@ WITH known AS (
     SELECT f.op_id FROM found f WHERE f.is_recompute AND f.op_id NOT IN (FROM inside)
         AND EXISTS (FROM found o WHERE o.rank = f.rank AND o.number = f.number AND o.op_id IN (FROM inside))
 )
-SELECT c.op_id, c.rank, c.pid, c.tid, c.start_ns, c.end_ns, k.model, k.family, k.direction, k.dtype, k.matrix_flop,
-    k.executed_flop, k.vector_flop, k.bytes, k.how, k.reason, c.is_backward, c.is_recompute
-FROM found c JOIN costed.cost k ON k.number = c.number
-WHERE c.op_id NOT IN (SELECT op_id FROM stopped)
+SELECT op_id, rank, pid, tid, start_ns, end_ns, number, is_backward, is_recompute
+FROM found WHERE op_id NOT IN (SELECT op_id FROM stopped)

@@ -48,11 +48,11 @@ WITH called AS NOT MATERIALIZED (
         AND c.model IN ('attention of vLLM', 'prefill of a server', 'paged attention of a server')
 ), different AS (
     SELECT c.name, c.model, c.shapes, c.types, c.strides, c.inputs, t.size AS list_size, c.is_untyped, a.requests,
-        list(c.id) AS ids
+        list(c.id) AS ids, min(c.id) AS number
     FROM called c LEFT JOIN told t ON t.id = c.id LEFT JOIN asked a ON a.id = c.id
     GROUP BY ALL
 ), split AS (
-    SELECT row_number() OVER () AS number, name, model, ids, requests,
+    SELECT number, name, model, ids, requests,
         TRY(json_extract_string(shapes, '$[*]')) AS dims, TRY(json_extract_string(types, '$[*]')) AS types,
         TRY(json_extract_string(strides, '$[*]')) AS strides,
         list_transform(TRY(json_extract_string(inputs, '$[*]')), lambda x: if(x IN ('', 'None'), NULL, x)) AS inputs,
@@ -60,7 +60,7 @@ WITH called AS NOT MATERIALIZED (
         if(is_untyped, list_size, NULL) AS told_size
     FROM different
 ), primitive AS (
-    SELECT row_number() OVER () AS number, p.name, m.model, p.ids, p.kinds, p.said, p.sizes
+    SELECT list_min(p.ids) AS number, p.name, m.model, p.ids, p.kinds, p.said, p.sizes
     FROM costed.primitive p JOIN costed.named m ON m.name = p.name
 ), shaped AS (
     -- A number has no sizes, as a tensor without dimensions: its type tells. A damaged size is not used.
@@ -74,7 +74,7 @@ WITH called AS NOT MATERIALIZED (
             coalesce(TRY_CAST(x AS DOUBLE[]), [TRY_CAST(x AS DOUBLE)])) AS numbers, false AS is_primitive
     FROM split
     UNION ALL BY NAME
-    SELECT (SELECT count(*) FROM split) + number AS number, name, model, ids, kinds AS types, said AS inputs,
+    SELECT number, name, model, ids, kinds AS types, said AS inputs,
         4.0 AS list_size, false AS list_size_is_assumed,
         -- Weights and bias may not be there; what is there in part makes all of it unknown.
         if(sizes[1] IS NULL OR len(list_filter(sizes, lambda x: list_count(x) < len(x))) > 0, NULL,

@@ -16,13 +16,14 @@
 -- parameters = """elements of the second factor and the added vector: the parameters of a fully connected layer's
 -- forward pass"""
 WITH recorded AS (
-    SELECT c.op_id, c.rank, o.name, o.layer, o.step, o.is_backward, c.dtype, c.matrix_flop AS flop,
+    SELECT c.op_id, c.rank, o.name, o.layer, o.step, o.is_backward, k.dtype, k.matrix_flop AS flop,
         TRY_CAST(json_extract(o.shapes, '$[' || coalesce(p.a, p.x) || ']') AS BIGINT[]) AS a,
         TRY_CAST(json_extract(o.shapes, '$[' || coalesce(p.b, p.w) || ']') AS BIGINT[]) AS b,
         TRY_CAST(json_extract(o.shapes, '$[' || coalesce(p.added, p.bias) || ']') AS BIGINT[]) AS bias,
         -- The weight of a linear layer has a row for every column of the product.
         p.w IS NOT NULL AS is_transposed
-    FROM costed.call c JOIN raw.ops o ON o.id = c.op_id JOIN names.gemm p ON p.name = o.name
+    FROM costed.call c JOIN costed.cost k ON k.number = c.number JOIN raw.ops o ON o.id = c.op_id
+    JOIN names.gemm p ON p.name = o.name
 ), sized AS (
     SELECT *, if(len(a) = 3 AND NOT is_transposed, a[1], 1) AS batch, a[-1] AS k,
         if(is_transposed, b[1], b[-1]) AS n

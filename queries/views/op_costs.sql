@@ -39,16 +39,18 @@ WITH named AS MATERIALIZED (
     FROM performed b JOIN within w ON w.op_id = b.op_id LEFT JOIN replayed r ON r.id = b.id
     GROUP BY w.call_id, r.launch_id
 ), called AS (
-    SELECT c.rank, c.op_id, o.name AS op_name, c.family,
-        CASE WHEN c.family = 'optimizer' OR o.phase = 'optimizer' THEN NULL
-            WHEN c.is_backward AND NOT c.is_recompute THEN 'backward' ELSE coalesce(c.direction, 'forward') END
+    SELECT c.rank, c.op_id, o.name AS op_name, k.family,
+        CASE WHEN k.family = 'optimizer' OR o.phase = 'optimizer' THEN NULL
+            WHEN c.is_backward AND NOT c.is_recompute THEN 'backward' ELSE coalesce(k.direction, 'forward') END
             AS direction,
-        c.dtype AS type, c.matrix_flop, c.executed_flop, c.vector_flop, c.bytes, c.model, c.how, c.reason,
+        k.dtype AS type, k.matrix_flop, k.executed_flop, k.vector_flop, k.bytes, k.model, k.how, k.reason,
         c.is_recompute, coalesce(o.layer, s.layer) AS layer, coalesce(s.step, o.step) AS step, s.busy_ns, s.is_tf32
     FROM costed.call c JOIN raw.ops o ON o.id = c.op_id JOIN spent s ON s.call_id = c.op_id
+    JOIN costed.cost k ON k.number = c.number
 ), modelled_conv AS (
-    SELECT DISTINCT a.call_id FROM costed.call c JOIN attributed.op a ON a.id = c.op_id
-    WHERE c.reason IS NULL AND NOT starts_with(c.model, 'XLA') AND c.op_id IN (SELECT call_id FROM within)
+    SELECT DISTINCT a.call_id
+    FROM costed.call c JOIN attributed.op a ON a.id = c.op_id JOIN costed.cost k ON k.number = c.number
+    WHERE k.reason IS NULL AND NOT starts_with(k.model, 'XLA') AND c.op_id IN (SELECT call_id FROM within)
 ), convolved AS (
     SELECT v.rank, v.op_id, v.op_name, 'conv' AS family, if(v.direction IN ('dgrad', 'wgrad'), 'backward', 'forward')
             AS direction, v.dtype AS type, v.flop AS matrix_flop, v.flop AS executed_flop, 0 AS vector_flop,
@@ -68,10 +70,11 @@ WITH named AS MATERIALIZED (
     FROM raw.memcpys m LEFT JOIN within w ON w.op_id = m.op_id WHERE w.call_id IS NULL
 ), primed AS (
     -- Primitives of oneDNN that ran for no operator with a cost.
-    SELECT w.rank, w.op_id, p.op_name, p.family, p.direction, p.dtype AS type, p.matrix_flop, p.executed_flop,
-        p.vector_flop, p.bytes, p.model, p.how, p.reason, false AS is_recompute, w.layer, w.step, w.dur_ns AS busy_ns,
+    SELECT w.rank, w.op_id, p.op_name, k.family, p.direction, k.dtype AS type, k.matrix_flop, k.executed_flop,
+        k.vector_flop, k.bytes, k.model, k.how, k.reason, false AS is_recompute, w.layer, w.step, w.dur_ns AS busy_ns,
         false AS is_tf32
-    FROM performed w JOIN costed.primitive p ON p.id = w.id LEFT JOIN within i ON i.op_id = w.op_id
+    FROM performed w JOIN costed.primitive p ON p.id = w.id JOIN costed.cost k ON k.number = p.number
+    LEFT JOIN within i ON i.op_id = w.op_id
     WHERE w.kind = 'primitive' AND w.call_id IS NULL AND i.call_id IS NULL
 ), exchanged AS (
     -- Least bytes that a rank has to send: NCCL tests, PERFORMANCE.md.
@@ -86,7 +89,7 @@ WITH named AS MATERIALIZED (
     FROM raw.collectives l LEFT JOIN raw.kernels k ON k.id = l.kernel_id
 ), every AS (
     SELECT * FROM called c WHERE c.reason IS NULL AND NOT starts_with(c.model, 'XLA')
-        OR NOT EXISTS (FROM attributed.op a JOIN convolved v ON v.op_id = a.call_id WHERE a.id = c.op_id)
+        OR c.op_id NOT IN (SELECT id FROM attributed.op WHERE call_id IN (SELECT op_id FROM convolved))
     UNION ALL BY NAME FROM convolved UNION ALL BY NAME FROM copied UNION ALL BY NAME FROM primed
     UNION ALL BY NAME FROM exchanged
 )

@@ -14,7 +14,10 @@
 -- kernel = "longest of them"
 -- ids = "their rows"
 -- per = "what is divided by for a number per step; of a call that a graph replays less, as often as it ran"
-WITH named AS (
+WITH kernel AS MATERIALIZED (
+    -- There are few names: what is long is looked up at the end.
+    SELECT name, row_number() OVER () AS number FROM (SELECT DISTINCT name FROM performed)
+), named AS (
     SELECT rank, op_id, model, count(*) AS times, max(busy_ns) AS busy_ns
     FROM op_rooflines WHERE how <> 'the profiler''s record' GROUP BY rank, op_id, model
 ), call AS (
@@ -25,14 +28,14 @@ WITH named AS (
         FROM named GROUP BY rank, op_id) n
     JOIN raw.ops o ON o.id = n.op_id
 ), work AS (
-    SELECT c.rank, c.id, c.dur_ns, c.mean_ns, c.per, c.step_ns, o.pid, o.tid, o.start_ns AS at_ns
-    FROM counted c JOIN raw.ops o ON o.id = c.op_id
+    SELECT c.rank, c.id, c.dur_ns, c.mean_ns, c.per, c.step_ns, k.number, o.pid, o.tid, o.start_ns AS at_ns
+    FROM counted c JOIN kernel k ON k.name IS NOT DISTINCT FROM c.name JOIN raw.ops o ON o.id = c.op_id
 ), spent AS (
     SELECT c.op_id, any_value(c.model) AS model, any_value(c.busy_ns) AS busy_ns, any_value(c.pid) AS pid,
         any_value(c.tid) AS tid, any_value(c.start_ns) AS start_ns,
         any_value(w.per) / any_value(c.times) AS per, any_value(w.step_ns) AS step_ns,
         sum(w.mean_ns / w.per) AS own_ns,
-        sum(1.0 / w.per) AS n_kernels, min(w.dur_ns) AS least_ns, arg_max(w.id, w.dur_ns) AS longest,
+        sum(1.0 / w.per) AS n_kernels, min(w.dur_ns) AS least_ns, arg_max(w.number, w.dur_ns) AS longest,
         list(w.id) AS ids
     FROM work w ASOF JOIN call c ON c.rank = w.rank AND c.pid IS NOT DISTINCT FROM w.pid
         AND c.tid IS NOT DISTINCT FROM w.tid AND w.at_ns >= c.start_ns
@@ -52,4 +55,4 @@ SELECT c.rank, c.op_id, s.pid, s.tid, s.start_ns, c.op_name, c.family, c.directi
     if(c.sure_ns / s.per > s.own_ns, s.own_ns, c.sure_ns / s.per) AS floor_ns,
     s.n_kernels, s.least_ns, k.name AS kernel, s.ids, s.per, s.step_ns
 FROM spent s JOIN once c ON c.op_id = s.op_id AND c.model IS NOT DISTINCT FROM s.model AND c.busy_ns = s.busy_ns
-JOIN performed k ON k.id = s.longest
+JOIN kernel k ON k.number = s.longest

@@ -73,9 +73,10 @@ def test_flop_are_those_counted_by_hand(captures: Any, tmp_path: Path) -> None:
     counter = json.loads(told.splitlines()[-1])
     connection = captures.open(trace)
     found = connection.execute(
-        """SELECT substr(r.name, 7), coalesce(sum(c.matrix_flop), 0), bool_or(c.reason IS NOT NULL)
+        """SELECT substr(r.name, 7), coalesce(sum(k.matrix_flop), 0), bool_or(k.reason IS NOT NULL)
         FROM raw.ranges r JOIN raw.ops o ON o.start_ns BETWEEN r.start_ns AND r.start_ns + r.dur_ns
-        LEFT JOIN costed.call c ON c.op_id = o.id WHERE r.name LIKE 'case: %' GROUP BY r.name"""
+        LEFT JOIN costed.call c ON c.op_id = o.id LEFT JOIN costed.cost k USING (number)
+        WHERE r.name LIKE 'case: %' GROUP BY r.name"""
     ).fetchall()
     flop = {name: None if unknown and not total else total for name, total, unknown in found}
     assert flop == BY_HAND

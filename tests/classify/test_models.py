@@ -36,8 +36,9 @@ def costs(folder: Path, calls: Iterable[Call]) -> list[dict[str, Any]]:
             inputs=inputs,
             **lists,
         )
-    query = f"SELECT o.external_id, c.model, {', '.join(f'c.{key}' for key in KEYS)}, c.reason, c.how FROM raw.ops o"
-    found = rows(given.open(folder), f"{query} LEFT JOIN costed.call c ON c.op_id = o.id ORDER BY o.external_id")
+    query = f"""SELECT o.external_id, k.model, {', '.join(f'k.{key}' for key in KEYS)}, k.reason, k.how FROM raw.ops o
+        LEFT JOIN costed.call c ON c.op_id = o.id LEFT JOIN costed.cost k USING (number) ORDER BY o.external_id"""
+    found = rows(given.open(folder), query)
     return [dict(zip(("number", "model", *KEYS, "reason", "how"), row, strict=True)) for row in found]
 
 
@@ -64,7 +65,8 @@ def test_every_model_of_a_primitive_wins_its_own_examples(tmp_path: Path) -> Non
     told = [(entry, each) for entry in models.entries() for each in entry["examples"] if "primitive" in each]
     for number, (_, example) in enumerate(told):
         given.primitive(start=10 * number, end=10 * number + 5, **example["primitive"])
-    query = f"SELECT p.model, {', '.join(f'p.{key}' for key in KEYS)} FROM costed.primitive p ORDER BY p.id"
+    columns = ", ".join(f"k.{key}" for key in ("model", *KEYS))
+    query = f"SELECT {columns} FROM costed.primitive p JOIN costed.cost k USING (number) ORDER BY p.id"
     found = rows(given.open(tmp_path), query)
     for (entry, example), (model, *numbers) in zip(told, found, strict=True):
         assert (model, *numbers) == (entry["name"], *expected({"bytes": None, **example})), example

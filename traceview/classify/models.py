@@ -24,15 +24,15 @@ _FIELD = re.compile(r"\b([a-z]\w*)\.([a-z]\w*)\b")
 
 
 def cost(run: sql.Run) -> None:
-    """Make the tables `costed.call`, the calls that count, and `costed.primitive`, primitives of oneDNN: each with its
-    cost, or with the reason why it has none.
+    """Make the tables `costed.call`, the calls that count, and `costed.primitive`, primitives of oneDNN: each with the
+    number of its cost, or of the reason why it has none, in `costed.cost`.
 
     Each query stands for itself: what runs them may run one again where it failed.
     """
     run("DROP SCHEMA IF EXISTS costed CASCADE; CREATE SCHEMA costed")
     names = [name for (name,) in run(_query("names"))]
     if not names:
-        _make(run, call="none", primitive="no_primitives")
+        _make(run, call="none", cost="no_costs", primitive="no_primitives")
         return
     functions = _file()["function"]
     run("; ".join(map("CREATE OR REPLACE MACRO {name}({parameters}) AS {expression}".format_map, functions)))
@@ -47,7 +47,7 @@ def cost(run: sql.Run) -> None:
     run("; ".join(f"DROP {each}" for each in gone))
 
 
-_STEPS = ("named", "problem", "raw", "cost", "candidate")
+_STEPS = ("named", "problem", "raw", "candidate")
 """Tables on the way to `costed.call`."""
 
 

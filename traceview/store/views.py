@@ -41,7 +41,7 @@ SIZED = ("kernels", "memcpys", "ops", "primitives")
 SMALL_BYTES = 2_000_000
 """Files of these tables up to which a capture is small in any case: a row takes some 8 bytes or more."""
 
-LEAST_BYTES, ROW_BYTES, MOST_BYTES = 600_000_000, 40, 2_000_000_000
+LEAST_BYTES, ROW_BYTES, MOST_BYTES = 600_000_000, 250, 2_000_000_000
 """Memory with which it is tried to make views of a large capture: for each of its rows, within bounds. The rest is
 spilled to disk, which takes a quarter more time (10 million kernels with 0.6 instead of 2 GB). The least is a quarter
 where shards make most."""
@@ -60,7 +60,7 @@ ATTRIBUTED = ("conv_op", "inside_linear", "linear", "op", "part", "pass")
 LAST = "attributed.part"
 """Stored after all others that `attribution` makes: where it is there, they are."""
 COSTS = "costed"
-"""Stands among views for what `models` makes, the tables `costed.call` and `costed.primitive`."""
+"""Stands among views for what `models` makes, the tables `costed.call`, `costed.cost` and `costed.primitive`."""
 SCHEMAS = {"names": ATTRIBUTION, "attributed": ATTRIBUTION, "costed": COSTS}
 """The build step that makes the tables of a schema."""
 
@@ -240,7 +240,7 @@ def _every() -> frozenset[str]:
         (f"raw.{table.name}" for table in TABLES),
         (f"names.{name}" for name in NAMED),
         (f"attributed.{name}" for name in ATTRIBUTED),
-        ("costed.call", "costed.primitive"),
+        ("costed.call", "costed.cost", "costed.primitive"),
     )
 
 
