@@ -21,12 +21,14 @@
 -- [params]
 -- waves_step_pct = { type = "DOUBLE", default = 1, doc = "found above this share of the step, in percent" }
 WITH call AS (
-    SELECT unnest(ids) AS id, least(1, floor_ns / nullif(own_ns, 0)) AS floor FROM op_floors WHERE floor_ns IS NOT NULL
+    SELECT m.op_id, least(1, f.floor_ns / nullif(f.own_ns, 0)) AS floor
+    FROM op_floors f JOIN op_calls m ON m.call_id = f.op_id WHERE f.floor_ns IS NOT NULL
 ), kernel AS (
     SELECT c.rank, c.name, coalesce(c.layer, c.op_name, '(no operator)') AS place, c.mean_ns / c.per AS own_ns,
         1 / c.per AS calls, c.step_ns, w.*, coalesce(f.floor, 0) AS floor
-    FROM counted c JOIN waves w ON w.id = c.id LEFT JOIN call f ON f.id = c.id
-    WHERE c.id NOT IN (SELECT unnest(ids) FROM unfused_attention)
+    FROM counted c JOIN waves w ON w.id = c.id LEFT JOIN call f ON f.op_id = c.op_id
+    LEFT JOIN op_calls m ON m.op_id = c.op_id
+    WHERE m.call_id IS NULL OR m.call_id NOT IN (SELECT op_id FROM unfused_attention)
 ), kinds AS (
     SELECT rank, name, alike(place) AS place, blocks, resident, waves, n_cores, sum(calls) AS calls,
         sum(own_ns) AS own_ns, any_value(step_ns) AS step_ns,

@@ -46,13 +46,14 @@ WITH every AS MATERIALIZED (
         '_sgemm_|^sgemm_|_scudnn_|implicit_convolve_sgemm<float|(dgrad|wgrad_alg0|wgrad2d)_engine<float')
         OR category = 'conv' AND algorithm IN ('fft', 'fft_tiling')
 ), call AS (
-    SELECT op_id, rank, matrix_flop / per AS flop, bytes / per AS bytes, own_ns, unnest(ids) AS id FROM op_floors
-    WHERE family IN ('gemm', 'conv', 'rnn') AND matrix_flop > 0
+    SELECT f.op_id, f.rank, f.matrix_flop / f.per AS flop, f.bytes / f.per AS bytes, f.own_ns, m.op_id AS part_id
+    FROM op_floors f JOIN op_calls m ON m.call_id = f.op_id
+    WHERE f.family IN ('gemm', 'conv', 'rnn') AND f.matrix_flop > 0
 ), sized AS (
     -- Of a call that is single precision in part, that part of what it has to do.
     SELECT c.rank, c.op_id, sum(k.mean_ns / k.per) AS single_ns, single_ns / nullif(any_value(c.own_ns), 0) AS part,
         any_value(c.flop) * part AS flop, coalesce(any_value(c.bytes) * part, 0) AS bytes
-    FROM call c JOIN counted k ON k.id = c.id AND k.rank = c.rank
+    FROM call c JOIN counted k ON k.op_id = c.part_id AND k.rank = c.rank
     WHERE (k.rank, k.name) IN (SELECT (rank, name) FROM single)
     GROUP BY c.rank, c.op_id
 ), least_time AS (

@@ -19,12 +19,13 @@
 WITH own AS (
     SELECT rank, id, name, op_id, mean_ns / per AS own_ns, 1 / per AS calls, step_ns, place FROM unaligned_kernels
 ), call AS (
-    SELECT unnest(ids) AS id, op_id, floor_ns, own_ns FROM op_floors WHERE floor_ns IS NOT NULL
+    SELECT m.op_id AS part_id, f.op_id, f.floor_ns, f.own_ns FROM op_floors f JOIN op_calls m ON m.call_id = f.op_id
+    WHERE f.floor_ns IS NOT NULL
 ), lost AS (
     SELECT o.*, o.own_ns * (1 - coalesce(c.floor_ns / nullif(c.own_ns, 0), 0)) AS lost_ns,
         CASE WHEN p.op_id IS NULL THEN '' WHEN p.batch > 1 THEN format(', {} x {} x {} by {} x {}', p.batch, p.m, p.k,
             p.k, p.n) ELSE format(', {} x {} by {} x {}', p.m, p.k, p.k, p.n) END AS sizes
-    FROM own o LEFT JOIN call c ON c.id = o.id LEFT JOIN matmul_shapes p ON p.op_id = c.op_id
+    FROM own o LEFT JOIN call c ON c.part_id = o.op_id LEFT JOIN matmul_shapes p ON p.op_id = c.op_id
 ), kinds AS (
     SELECT rank, coalesce(nullif(regexp_extract(name, '\w*(tensorop|notaligned)\w*'), ''), name) AS name,
         alike(place) AS place, sizes, sum(calls) AS calls, sum(own_ns) AS own_ns, sum(lost_ns) AS lost_ns,

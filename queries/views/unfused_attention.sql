@@ -58,5 +58,5 @@ SELECT f.rank, p.softmax_id, p.op_id, p.part, p.is_backward,
     bool_or(regexp_matches(p.op_name, '^aten::(add|masked_fill|where|sub)') AND NOT p.is_backward)
         OVER (PARTITION BY f.rank, coalesce(f.module, CAST(p.softmax_id AS VARCHAR))) AS is_masked,
     coalesce(p.batch, 1) AS batch, p.m, p.n, p.d, f.op_name, f.module, f.dtype, f.own_ns, f.matrix_flop, f.vector_flop,
-    f.peak_flop_per_s, f.vector_flop_per_s, f.memory_bytes_per_s, f.start_ns, f.pid, f.tid, f.per, f.step_ns, f.ids
+    f.peak_flop_per_s, f.vector_flop_per_s, f.memory_bytes_per_s, f.start_ns, f.pid, f.tid, f.per, f.step_ns
 FROM part p JOIN op_floors f ON f.op_id = p.op_id

@@ -63,5 +63,5 @@ WITH sizes AS MATERIALIZED (
     WINDOW run AS (PARTITION BY chain_id)
 )
 SELECT rank, chain_id, op_id, place, CAST(elements AS BIGINT) AS elements, CAST(largest AS BIGINT) AS largest, op_name,
-    family, direction, dtype, module, own_ns, memory_bytes_per_s, per, step_ns, ids
+    family, direction, dtype, module, own_ns, memory_bytes_per_s, per, step_ns
 FROM chain WHERE n > 1 AND is_mixed

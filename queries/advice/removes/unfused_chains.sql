@@ -3,7 +3,7 @@
 -- each chain."""
 -- gone = ["time", "launches"]
 WITH part AS (
-    SELECT unnest(ids) AS id FROM unfused_chains
+    SELECT op_id FROM op_calls WHERE call_id IN (SELECT op_id FROM unfused_chains)
 )
-SELECT c.id, c.rank, c.start_ns AS at_ns, c.mean_ns AS counted_ns FROM counted c SEMI JOIN part p ON p.id = c.id
+SELECT c.id, c.rank, c.start_ns AS at_ns, c.mean_ns AS counted_ns FROM counted c SEMI JOIN part p ON p.op_id = c.op_id
 ORDER BY c.id, at_ns
