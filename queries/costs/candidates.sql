@@ -1,18 +1,19 @@
 -- doc = """Calls with a model, those that are known without operators that only stand for what is inside them:
 -- wrappers, and under vmap operators with the sizes of one sample, inside of which stands the one that runs, with those
 -- of all."""
-WITH called AS (
-    SELECT unnest(ids) AS op_id, number FROM costed.problem WHERE NOT is_primitive
+WITH called AS NOT MATERIALIZED (
+    SELECT c.op_id, k.* FROM (SELECT unnest(ids) AS op_id, number FROM costed.problem WHERE NOT is_primitive) c
+    JOIN costed.cost k ON k.number = c.number
 ), placed AS (
     SELECT o.id AS op_id, c.number, o.rank, o.pid, o.tid, o.start_ns, o.start_ns + o.dur_ns AS end_ns, o.depth,
-        coalesce(o.is_backward, false) AS is_backward, k.is_known, k.is_wrapper, k.matrix_flop, k.family, k.bytes
-    FROM called c JOIN raw.ops o ON o.id = c.op_id JOIN costed.cost k ON k.number = c.number
+        coalesce(o.is_backward, false) AS is_backward, c.is_wrapper, c.matrix_flop, c.family, c.bytes
+    FROM (FROM called WHERE is_known) c JOIN raw.ops o ON o.id = c.op_id
 ), next AS (
     SELECT *, coalesce(is_wrapper AND lead(start_ns) OVER line < end_ns AND lead(depth) OVER line > depth, false)
             AS is_around,
         start_ns <= max(end_ns) OVER (line ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
             OR lead(start_ns) OVER line < greatest(end_ns, start_ns + 1) AS is_nested
-    FROM placed WHERE is_known WINDOW line AS (PARTITION BY rank, pid, tid ORDER BY start_ns, depth)
+    FROM placed WINDOW line AS (PARTITION BY rank, pid, tid ORDER BY start_ns, depth)
 ), nested AS (
     -- Few are: a window over times costs more than all else.
     SELECT op_id, max(matrix_flop) OVER inside > matrix_flop AND matrix_flop > 0
@@ -22,7 +23,9 @@ WITH called AS (
     WINDOW inside AS (PARTITION BY rank, pid, tid ORDER BY start_ns
         RANGE BETWEEN CURRENT ROW AND greatest(end_ns - start_ns - 1, 0) FOLLOWING)
 )
-SELECT op_id, number, rank, pid, tid, start_ns, end_ns, depth, is_backward, is_known
+SELECT op_id, number, rank, pid, tid, start_ns, end_ns, depth, is_backward, true AS is_known
 FROM next WHERE NOT is_around AND op_id NOT IN (SELECT op_id FROM nested WHERE has_more_inside)
 UNION ALL
-SELECT op_id, number, rank, pid, tid, start_ns, end_ns, depth, is_backward, is_known FROM placed WHERE NOT is_known
+SELECT o.id, c.number, o.rank, o.pid, o.tid, o.start_ns, o.start_ns + o.dur_ns, o.depth,
+    coalesce(o.is_backward, false), false
+FROM (FROM called WHERE NOT is_known) c JOIN raw.ops o ON o.id = c.op_id

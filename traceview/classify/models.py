@@ -42,12 +42,14 @@ def cost(run: sql.Run) -> None:
     used = {model for (model,) in run("SELECT DISTINCT model FROM costed.problem")}
     queries = [text(entry) for entry in entries() if entry["name"] in used]
     run("CREATE TABLE costed.raw AS " + " UNION ALL ".join(queries or [text(entries()[0])]))
-    _make(run, cost="costs", candidate="candidates", call="calls", primitive="of_primitives")
+    _make(run, cost="costs", candidate="candidates", outermost="outermost")
+    run("DROP TABLE costed.candidate")
+    _make(run, call="calls", primitive="of_primitives")
     gone = (*(f"TABLE costed.{name}" for name in _STEPS), *(f"MACRO {function['name']}" for function in functions))
     run("; ".join(f"DROP {each}" for each in gone))
 
 
-_STEPS = ("named", "problem", "raw", "candidate")
+_STEPS = ("named", "problem", "raw", "outermost")
 """Tables on the way to `costed.call`."""
 
 
