@@ -24,7 +24,7 @@ WITH named AS MATERIALIZED (
     -- There are few.
     SELECT name, is_tf32(name) AS is_tf32 FROM (SELECT DISTINCT name FROM performed)
 ), within AS (
-    SELECT o.id AS op_id, c.op_id AS call_id
+    SELECT o.id AS op_id, c.op_id AS call_id, c.number, c.is_backward, c.is_recompute
     FROM (SELECT id, rank, pid, tid, start_ns, start_ns + dur_ns AS end_ns FROM raw.ops
         WHERE id IN (SELECT op_id FROM performed)) o
     ASOF JOIN costed.call c ON c.rank = o.rank AND c.pid = o.pid AND c.tid = o.tid AND o.start_ns >= c.start_ns
@@ -33,24 +33,24 @@ WITH named AS MATERIALIZED (
     SELECT id, launch_id FROM raw.kernels WHERE op_link = 'graph'
     UNION ALL SELECT id, launch_id FROM raw.memcpys WHERE op_link = 'graph'
 ), spent AS (
-    SELECT w.call_id, if(r.launch_id IS NULL, NULL, any_value(b.step)) AS step,
+    SELECT w.call_id, any_value(w.number) AS number, bool_or(w.is_backward) AS is_backward,
+        bool_or(w.is_recompute) AS is_recompute, if(r.launch_id IS NULL, NULL, any_value(b.step)) AS step,
         CAST(least(sum(b.dur_ns), max(b.end_ns) - min(b.start_ns)) AS BIGINT) AS busy_ns, any_value(b.layer) AS layer,
         bool_or(b.name IN (SELECT name FROM named WHERE is_tf32)) AS is_tf32
     FROM performed b JOIN within w ON w.op_id = b.op_id LEFT JOIN replayed r ON r.id = b.id
     GROUP BY w.call_id, r.launch_id
 ), called AS (
-    SELECT c.rank, c.op_id, o.name AS op_name, k.family,
+    SELECT o.rank, o.id AS op_id, o.name AS op_name, k.family,
         CASE WHEN k.family = 'optimizer' OR o.phase = 'optimizer' THEN NULL
-            WHEN c.is_backward AND NOT c.is_recompute THEN 'backward' ELSE coalesce(k.direction, 'forward') END
+            WHEN s.is_backward AND NOT s.is_recompute THEN 'backward' ELSE coalesce(k.direction, 'forward') END
             AS direction,
         k.dtype AS type, k.matrix_flop, k.executed_flop, k.vector_flop, k.bytes, k.model, k.how, k.reason,
-        c.is_recompute, coalesce(o.layer, s.layer) AS layer, coalesce(s.step, o.step) AS step, s.busy_ns, s.is_tf32
-    FROM costed.call c JOIN raw.ops o ON o.id = c.op_id JOIN spent s ON s.call_id = c.op_id
-    JOIN costed.cost k ON k.number = c.number
+        s.is_recompute, coalesce(o.layer, s.layer) AS layer, coalesce(s.step, o.step) AS step, s.busy_ns, s.is_tf32
+    FROM spent s JOIN raw.ops o ON o.id = s.call_id JOIN costed.cost k ON k.number = s.number
 ), modelled_conv AS (
     SELECT DISTINCT a.call_id
-    FROM costed.call c JOIN attributed.op a ON a.id = c.op_id JOIN costed.cost k ON k.number = c.number
-    WHERE k.reason IS NULL AND NOT starts_with(k.model, 'XLA') AND c.op_id IN (SELECT call_id FROM within)
+    FROM within w JOIN costed.cost k ON k.number = w.number JOIN attributed.op a ON a.id = w.call_id
+    WHERE k.reason IS NULL AND NOT starts_with(k.model, 'XLA')
 ), convolved AS (
     SELECT v.rank, v.op_id, v.op_name, 'conv' AS family, if(v.direction IN ('dgrad', 'wgrad'), 'backward', 'forward')
             AS direction, v.dtype AS type, v.flop AS matrix_flop, v.flop AS executed_flop, 0 AS vector_flop,

@@ -17,13 +17,15 @@ WITH sizes AS MATERIALIZED (
         types->>'$[0]' AS first_type, types->>'$[1]' AS second_type, json_array_length(shapes) AS n
     FROM (SELECT DISTINCT shapes, types FROM raw.ops WHERE id IN (SELECT op_id FROM op_floors))
 ), sized AS (
-    SELECT f.*, o.phase, z.elements, z.first_type, z.second_type,
+    -- Only what is needed to find chains: with all columns this takes half as much memory again.
+    SELECT f.rank, f.op_id, f.pid, f.tid, f.start_ns, f.step, f.direction, f.family, f.op_name, o.phase, z.elements,
+        z.first_type, z.second_type,
         -- Without dimensions it goes over all of its tensor before anything can use the result.
         f.op_name IN ('aten::mean', 'aten::sum', 'aten::std', 'aten::var', 'aten::norm') AND z.n <= 2 AS is_total
     FROM op_floors f JOIN raw.ops o ON o.id = f.op_id
     JOIN sizes z ON z.shapes IS NOT DISTINCT FROM o.shapes AND z.types IS NOT DISTINCT FROM o.types
 ), marked AS (
-    SELECT *, (family IN ('elementwise', 'dropout', 'norm', 'softmax', 'reduction') OR op_name = 'aten::cat'
+    SELECT * EXCLUDE (phase, first_type, second_type), (family IN ('elementwise', 'dropout', 'norm', 'softmax', 'reduction') OR op_name = 'aten::cat'
             -- A conversion.
             OR op_name = 'aten::copy_' AND first_type <> second_type AND second_type <> 'Scalar')
         -- In training a batch norm has to see all of its tensor before it can write any: no kernel goes on behind it.
@@ -62,6 +64,7 @@ WITH sizes AS MATERIALIZED (
     FROM trimmed WHERE start_ns BETWEEN first_ns AND last_ns
     WINDOW run AS (PARTITION BY chain_id)
 )
-SELECT rank, chain_id, op_id, place, CAST(elements AS BIGINT) AS elements, CAST(largest AS BIGINT) AS largest, op_name,
-    family, direction, dtype, module, own_ns, memory_bytes_per_s, per, step_ns
-FROM chain WHERE n > 1 AND is_mixed
+SELECT c.rank, c.chain_id, c.op_id, c.place, CAST(c.elements AS BIGINT) AS elements,
+    CAST(c.largest AS BIGINT) AS largest, c.op_name, c.family, c.direction, f.dtype, f.module, f.own_ns,
+    f.memory_bytes_per_s, f.per, f.step_ns
+FROM (FROM chain WHERE n > 1 AND is_mixed) c JOIN op_floors f ON f.op_id = c.op_id
