@@ -25,7 +25,8 @@ WITH sizes AS MATERIALIZED (
     FROM op_floors f JOIN raw.ops o ON o.id = f.op_id
     JOIN sizes z ON z.shapes IS NOT DISTINCT FROM o.shapes AND z.types IS NOT DISTINCT FROM o.types
 ), marked AS (
-    SELECT * EXCLUDE (phase, first_type, second_type), (family IN ('elementwise', 'dropout', 'norm', 'softmax', 'reduction') OR op_name = 'aten::cat'
+    SELECT * EXCLUDE (phase, first_type, second_type),
+        (family IN ('elementwise', 'dropout', 'norm', 'softmax', 'reduction') OR op_name = 'aten::cat'
             -- A conversion.
             OR op_name = 'aten::copy_' AND first_type <> second_type AND second_type <> 'Scalar')
         -- In training a batch norm has to see all of its tensor before it can write any: no kernel goes on behind it.

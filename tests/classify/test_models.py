@@ -36,7 +36,7 @@ def costs(folder: Path, calls: Iterable[Call]) -> list[dict[str, Any]]:
             inputs=inputs,
             **lists,
         )
-    query = f"""SELECT o.external_id, k.model, {', '.join(f'k.{key}' for key in KEYS)}, k.reason, k.how FROM raw.ops o
+    query = f"""SELECT o.external_id, k.model, {", ".join(f"k.{key}" for key in KEYS)}, k.reason, k.how FROM raw.ops o
         LEFT JOIN costed.call c ON c.op_id = o.id LEFT JOIN costed.cost k USING (number) ORDER BY o.external_id"""
     found = rows(given.open(folder), query)
     return [dict(zip(("number", "model", *KEYS, "reason", "how"), row, strict=True)) for row in found]
