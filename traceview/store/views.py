@@ -43,8 +43,8 @@ SMALL_BYTES = 2_000_000
 
 LEAST_BYTES, ROW_BYTES, MOST_BYTES = 600_000_000, 250, 2_000_000_000
 """Memory with which it is tried to make views of a large capture: for each of its rows, within bounds. The rest is
-spilled to disk, which takes a quarter more time (10 million kernels with 0.6 instead of 2 GB). The least is a quarter
-where shards make most."""
+spilled to disk, with which joins of operators take up to twice the time (a million kernels with 0.6 instead of 1.4 GB).
+The least is a quarter where shards make most."""
 
 CLASSIFYING = "classifying kernels"
 """Name of the phase when nothing about a capture is stored yet, as users see it."""
