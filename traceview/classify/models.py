@@ -45,12 +45,9 @@ def cost(run: sql.Run) -> None:
     _make(run, cost="costs", candidate="candidates", outermost="outermost")
     run("DROP TABLE costed.candidate")
     _make(run, call="calls", primitive="of_primitives")
-    gone = (*(f"TABLE costed.{name}" for name in _STEPS), *(f"MACRO {function['name']}" for function in functions))
+    steps = ("named", "problem", "raw", "outermost")
+    gone = (*(f"TABLE costed.{name}" for name in steps), *(f"MACRO {function['name']}" for function in functions))
     run("; ".join(f"DROP {each}" for each in gone))
-
-
-_STEPS = ("named", "problem", "raw", "outermost")
-"""Tables on the way to `costed.call`."""
 
 
 def entries() -> list[dict[str, Any]]:
