@@ -27,8 +27,8 @@ WITH call AS (
     SELECT c.rank, c.name, coalesce(c.layer, c.op_name, '(no operator)') AS place, c.mean_ns / c.per AS own_ns,
         1 / c.per AS calls, c.step_ns, w.*, coalesce(f.floor, 0) AS floor
     FROM counted c JOIN waves w ON w.id = c.id LEFT JOIN call f ON f.op_id = c.op_id
-    LEFT JOIN op_calls m ON m.op_id = c.op_id
-    WHERE m.call_id IS NULL OR m.call_id NOT IN (SELECT op_id FROM unfused_attention)
+    WHERE coalesce(c.op_id NOT IN (
+        SELECT op_id FROM op_calls WHERE call_id IN (SELECT op_id FROM unfused_attention)), true)
 ), kinds AS (
     SELECT rank, name, alike(place) AS place, blocks, resident, waves, n_cores, sum(calls) AS calls,
         sum(own_ns) AS own_ns, any_value(step_ns) AS step_ns,
