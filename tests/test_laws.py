@@ -48,12 +48,6 @@ def test_no_line_of_sql_is_longer_than_120_characters() -> None:
     assert not [path for path, text in lines.items() if any(len(line) > 120 for line in text)]
 
 
-def test_no_part_of_a_view_has_the_name_of_what_is_made_before_views() -> None:
-    """It would be made again for that view."""
-    steps = frozenset(views.SCHEMAS.values())
-    assert not [view for view in graph.names() if steps & graph.sources(graph.text(view))]
-
-
 def test_no_module_has_a_name_that_says_nothing() -> None:
     vague = re.compile(r"(^|/)(utils?|common|helpers?|core|base|misc)(\.py|/)")
     assert not [name for name in TRACKED if name.endswith(".py") and vague.search(name)]

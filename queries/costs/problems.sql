@@ -21,8 +21,8 @@ WITH called AS NOT MATERIALIZED (
         AS size
     FROM (SELECT DISTINCT name FROM raw.kernels WHERE EXISTS (FROM called WHERE has_list))
 ), ran AS (
-    SELECT k.op_id, arg_min(s.size, k.id) AS size, min(k.id) AS first FROM raw.kernels k JOIN sized s ON s.name = k.name
-    GROUP BY k.op_id
+    SELECT k.op_id, arg_min(s.size, k.id) AS size, min(k.id) FILTER (s.size IS NOT NULL) AS first
+    FROM raw.kernels k JOIN sized s ON s.name = k.name GROUP BY k.op_id
 ), told AS (
     -- The first that tells.
     SELECT l.id, arg_min(r.size, r.first) AS size

@@ -21,7 +21,7 @@
 -- module = "module it ran for"
 -- busy_ns = "time of everything that it did on the device; what overlaps counts once"
 WITH named AS MATERIALIZED (
-    -- There are few.
+    -- There are few: as a condition it would be asked of each row.
     SELECT name, is_tf32(name) AS is_tf32 FROM (SELECT DISTINCT name FROM performed)
 ), within AS (
     SELECT o.id AS op_id, c.op_id AS call_id, c.number, c.is_backward, c.is_recompute

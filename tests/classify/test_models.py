@@ -129,6 +129,16 @@ def test_kernels_tell_the_element_types_that_are_not_recorded(kernel: str, size:
     assert found == [(6, 12 * size, told) if size else (None, None, None)]
 
 
+def test_of_kernels_that_tell_different_element_types_the_first_one_counts(tmp_path: Path) -> None:
+    given = Given()
+    given.add("ops", name="aten::relu", pid=1, tid=1, start_ns=0, dur_ns=50_000, shapes="[[2, 3]]", types="[]")
+    given.op("mine", 20, 30)
+    for start, launched, kernel in ((60, 10, "plain"), (70, 21, "elementwise<c10::Half>"), (80, 40, "add<float>")):
+        given.kernel(kernel, start, start + 5, launched=launched)
+    found = rows(given.open(tmp_path), "SELECT bytes FROM op_costs WHERE op_name = 'aten::relu'")
+    assert found == [(2 * 6 * 2,)]
+
+
 def table(shared: Path, name: str) -> list[dict[str, str]]:
     csv.field_size_limit(10**9)
     with (shared / "models" / f"{name}.tsv").open(encoding="utf-8") as file:

@@ -135,6 +135,20 @@ def test_a_conflict_that_a_lack_of_memory_left_is_not_called_damage(sample: Path
             connection.execute("FROM raw.captures")
 
 
+def test_a_part_of_a_view_may_have_the_name_of_what_is_made_before_views(
+    sample: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It does not have costs worked out once more."""
+    text = graph.text
+    monkeypatch.setattr(graph, "text", lambda name: text(name).replace(" once ", " costed "))
+    table = "SELECT table_oid FROM duckdb_tables() WHERE schema_name = 'costed' AND table_name = 'call'"
+    with store.open_capture(sample) as connection:
+        connection.execute("FROM op_costs")
+        before = views.plain(connection).execute(table).fetchall()
+        connection.execute("FROM op_floors")
+        assert len(before) == 1 and views.plain(connection).execute(table).fetchall() == before
+
+
 def _close(a: Any, b: Any) -> bool:
     if isinstance(a, float):
         return a == pytest.approx(b)

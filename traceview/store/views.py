@@ -660,7 +660,8 @@ def _is_step(name: str) -> bool:
 def _sources(name: str) -> frozenset[str]:
     if name == COSTS:
         return frozenset(("raw.ops", "raw.kernels", "raw.primitives", "raw.ranges", "raw.api_calls"))
-    return JUDGED if name == ATTRIBUTION else graph.sources(graph.text(name))
+    # Parts of a query have names of their own.
+    return JUDGED if name == ATTRIBUTION else graph.sources(graph.text(name)) & _every()
 
 
 def _maker(source: str) -> str:
