@@ -134,10 +134,15 @@ def run(
     Raises `UsageError` for a parameter that does not fit.
     """
     at_hand, keys = Needs(connection), _keys(connection)
-    answers: dict[str, Finding] = {}
-    for rule in rules:
-        answers[rule.name] = _answer(connection, rule, params or {}, at_least_pct, at_hand, keys)
-        views.give_back(connection)
+    absent = {rule.name: at_hand.lacking(rule.extra["needs"]) for rule in rules}
+    views.make_all(connection, (rule.body for rule in rules if not absent[rule.name]))
+
+    def answer(own: duckdb.DuckDBPyConnection, rule: sql.Query) -> Finding:
+        said = _answer(own, rule, params or {}, at_least_pct, absent[rule.name], keys)
+        views.give_back(own)
+        return said
+
+    answers = {said.rule: said for said in views.ask_each(connection, answer, rules)}
     found = [_referring(answers[rule.name], answers.get(rule.extra.get("same_time_as", ""))) for rule in rules]
     return ordered(found)
 
@@ -185,11 +190,10 @@ def _answer(
     rule: sql.Query,
     params: Mapping[str, str],
     at_least_pct: float,
-    at_hand: Needs,
+    absent: Need | None,
     keys: Mapping[int, Sequence[str]],
 ) -> Finding:
     values = rule.typed(connection, params)
-    absent = at_hand.lacking(rule.extra["needs"])
     if absent:
         return _finding(rule, CANNOT_TELL, f"{absent.missing}.", record=absent.record)
     names = (*COLUMNS, "step_ns", "run_ns", "saving_pct", "has_steps")

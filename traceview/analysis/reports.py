@@ -113,13 +113,21 @@ def run(
         _critical().prepare(connection, params or {})
     report = Report(name, recipe.title, recipe.doc, (), (), recipe.is_brief)
     lines = experiment.sentences(connection, content("queries"), name)
-    sections = []
-    for query in recipe.sections:
-        sections.append(section(connection, query, params))
-        if best and query.name == recipe.advice_after and not lines:
-            if begun:
-                begun(for_trace(replace(report, sections=tuple(sections)), source))
-            sections.append(best(connection))
+
+    def asked(queries: Sequence[sql.Query]) -> list[Section]:
+        if recipe.is_prepared:  # Temporary tables are of this connection alone.
+            return [section(connection, query, params) for query in queries]
+        views.make_all(connection, (query.body for query in queries))
+        return views.ask_each(connection, lambda own, query: section(own, query, params), queries)
+
+    names = [query.name for query in recipe.sections]
+    n_first = names.index(recipe.advice_after) + 1 if best and recipe.advice_after and not lines else 0
+    sections = asked(recipe.sections[:n_first])
+    if best and n_first:
+        if begun:
+            begun(for_trace(replace(report, sections=tuple(sections)), source))
+        sections.append(best(connection))
+    sections += asked(recipe.sections[n_first:])
     report = experiment.explained(replace(report, sections=tuple(sections), footer=footer(connection)), lines)
     if folder and sum(len(section.rows) for section in sections) <= MOST_REMEMBERED:
         materialized.remember(folder, asdict(report), name)

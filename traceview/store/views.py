@@ -10,7 +10,7 @@ import contextlib
 import os
 import re
 import threading
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache, partial
 from pathlib import Path
@@ -30,6 +30,7 @@ from traceview.tables import TABLES
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
+S = TypeVar("S")
 T = TypeVar("T")
 
 SMALL_ROWS = 300_000
@@ -108,6 +109,12 @@ def make(connection: duckdb.DuckDBPyConnection, text: str | None = None) -> None
         connection.make(_every() if text is None else _named(text))
 
 
+def make_all(connection: duckdb.DuckDBPyConnection, queries: Iterable[str]) -> None:
+    """Make what these queries read at once, which leaves no worker without work while one waits for a long one."""
+    if isinstance(connection, Views):
+        connection.make(frozenset[str]().union(*map(_read, queries)))
+
+
 def keep(connection: duckdb.DuckDBPyConnection) -> None:
     """Store what was made for an answer that has been given (`own_queries`); Ctrl-C ends that, and is no error."""
     # DuckDB makes errors of its own of what the signal's handler raised.
@@ -139,6 +146,33 @@ def beside(connection: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnection:
 def has_room(connection: duckdb.DuckDBPyConnection) -> bool:
     """Whether two queries at once are sooner than one after the other: more than one thread, and a small capture."""
     return isinstance(connection, Views) and connection.making.has_room(connection.own)
+
+
+def ask_each(
+    connection: duckdb.DuckDBPyConnection, ask: Callable[[duckdb.DuckDBPyConnection, S], T], items: Sequence[S]
+) -> list[T]:
+    """Ask for each item, in their order; by two threads, each with a connection of its own, where that is sooner."""
+    if len(items) < 2 or not has_room(connection):
+        return [ask(connection, item) for item in items]
+    from concurrent.futures import ThreadPoolExecutor
+    from queue import SimpleQueue
+
+    idle: SimpleQueue[duckdb.DuckDBPyConnection] = SimpleQueue()
+
+    def ask_one(item: S) -> T:
+        own = idle.get()
+        try:
+            return ask(own, item)
+        finally:
+            idle.put(own)
+
+    with contextlib.closing(beside(connection)) as second, ThreadPoolExecutor(2) as pool:
+        for each in (connection, second):
+            idle.put(each)
+        try:
+            return list(pool.map(ask_one, items))
+        finally:
+            pool.shutdown(cancel_futures=True)
 
 
 def give_back(connection: duckdb.DuckDBPyConnection) -> None:
