@@ -30,6 +30,7 @@ from traceview.tables import TABLES
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
+C = TypeVar("C")
 S = TypeVar("S")
 T = TypeVar("T")
 
@@ -154,23 +155,29 @@ def ask_each(
     """Ask for each item, in their order; by two threads, each with a connection of its own, where that is sooner."""
     if len(items) < 2 or not has_room(connection):
         return [ask(connection, item) for item in items]
+    with contextlib.closing(beside(connection)) as second:
+        return _by_two(connection, second, ask, items)
+
+
+def _by_two(first: C, second: C, work: Callable[[C, S], T], items: Sequence[S]) -> list[T]:
+    """Do it with each item, as soon as one of the two connections is free."""
     from concurrent.futures import ThreadPoolExecutor
     from queue import SimpleQueue
 
-    idle: SimpleQueue[duckdb.DuckDBPyConnection] = SimpleQueue()
+    idle: SimpleQueue[C] = SimpleQueue()
 
-    def ask_one(item: S) -> T:
+    def do(item: S) -> T:
         own = idle.get()
         try:
-            return ask(own, item)
+            return work(own, item)
         finally:
             idle.put(own)
 
-    with contextlib.closing(beside(connection)) as second, ThreadPoolExecutor(2) as pool:
-        for each in (connection, second):
-            idle.put(each)
+    idle.put(first)
+    idle.put(second)
+    with ThreadPoolExecutor(2) as pool:
         try:
-            return list(pool.map(ask_one, items))
+            return list(pool.map(do, items))
         finally:
             pool.shutdown(cancel_futures=True)
 
@@ -483,8 +490,9 @@ class _Making:
             self.there |= absent
         tables = [name.removeprefix("raw.") for name in sorted(needed - absent)]
         if tables:
-            made = (recorded.bound(name, self.options.ranks, name in self._held) for name in tables)
-            connection.execute("; ".join(made))
+            self._run_all(
+                connection, *(recorded.bound(each, self.options.ranks, each in self._held) for each in tables)
+            )
             self.there |= needed
 
     def _keep(self, connection: duckdb.DuckDBPyConnection, names: Iterable[str]) -> None:
@@ -551,13 +559,9 @@ class _Making:
         left = self._missing(names)
         made = [*first, *left]
         needs = {name: {_maker(source) for source in _sources(name)} & set(left) for name in left}
-        if self._second is None:
-            # Not of the connection at hand: DuckDB closes with a connection those that were made from it.
-            self._second = self.connection.cursor()
-            self.tell(self._second)
         with ThreadPoolExecutor(2) as pool:
-            idle = [connection, self._second]
-            self.workers[:] = [self._second]
+            idle = [connection, self._other()]
+            self.workers[:] = idle[1:]
             begun: dict[Future[None], tuple[list[str], duckdb.DuckDBPyConnection]] = {}
             while left or begun:
                 self._enter(len(made) - len(left) - len(begun), len(made))
@@ -583,6 +587,21 @@ class _Making:
         self._unstored += [table for name in made for table in _tables(name) if self._keeps(table)]
         if not self.options.own_queries:
             self.store(connection)
+
+    def _other(self) -> duckdb.DuckDBPyConnection:
+        """The connection of a second worker."""
+        if self._second is None:
+            # Not of the connection at hand: DuckDB closes with a connection those that were made from it.
+            self._second = self.connection.cursor()
+            self.tell(self._second)
+        return self._second
+
+    def _run_all(self, connection: duckdb.DuckDBPyConnection, *statements: str) -> None:
+        """Run statements that need nothing of one another; of a small capture by two workers."""
+        if len(statements) > 1 and not self.may_be_large and self.has_room(connection):
+            _by_two(connection, self._other(), duckdb.DuckDBPyConnection.execute, statements)
+        elif statements:
+            connection.execute("; ".join(statements))
 
     def _make_table(self, run: sql.Run, name: str) -> None:
         if name == ATTRIBUTION:
@@ -611,7 +630,8 @@ class _Making:
                 # Of several shards one may have rows where another has none.
                 is_shard = self.folder.name.startswith("shard-")
                 empty = {} if is_shard else dict(connection.execute(sql.text("without_rows")).fetchall())
-                self._write(_runs(connection), building, {name: f"FROM {name}" for name in names}, empty)
+                run = partial(self._run_all, connection)
+                self._write(run, building, {name: f"FROM {name}" for name in names}, empty)
 
     def _make_large(self, connection: duckdb.DuckDBPyConnection, made: Collection[str]) -> None:
         """Write what is worth it as it is made, one after the other, and read it from there."""
@@ -643,7 +663,11 @@ class _Making:
         self._enter(0, 0)
 
     def _write(
-        self, run: sql.Run, building: Path, queries: Mapping[str, str], empty: Mapping[str, str] = MappingProxyType({})
+        self,
+        run: Callable[..., object],
+        building: Path,
+        queries: Mapping[str, str],
+        empty: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         """Store the rows of queries, of those without any their columns; all files are whole when the first has its
         name, and have them in this order."""
@@ -655,8 +679,7 @@ class _Making:
             else:
                 quoted = str(draft).replace("'", "''")
                 copies.append(f"COPY ({queries[name]}) TO '{quoted}' (FORMAT parquet)")
-        if copies:
-            run("; ".join(copies))
+        run(*copies)
         for name, draft in drafts.items():
             materialized.put(draft, self.places[0], name)
 
