@@ -599,7 +599,8 @@ class _Making:
     def _run_all(self, connection: duckdb.DuckDBPyConnection, *statements: str) -> None:
         """Run statements that need nothing of one another; of a small capture by two workers."""
         if len(statements) > 1 and not self.may_be_large and self.has_room(connection):
-            _by_two(connection, self._other(), duckdb.DuckDBPyConnection.execute, statements)
+            halves = ["; ".join(statements[first::2]) for first in range(2)]
+            _by_two(connection, self._other(), lambda own, half: own.execute(half), halves)
         elif statements:
             connection.execute("; ".join(statements))
 
