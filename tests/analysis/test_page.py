@@ -14,13 +14,15 @@ from traceview.analysis import findings, page, reports, timeline
 from traceview.errors import UsageError
 from traceview.experiments import results
 from traceview.experiments.algorithms.layers import parse
-from traceview.paths import content
+from traceview.paths import content, read_toml
 from traceview.render.charts import KINDS
 from traceview.render.page import render
 
+SECTIONS = read_toml(content("queries") / "page" / "page.toml")
+
 
 def test_charts_name_columns_that_are_there() -> None:
-    for name in (*page.EXPERIMENTS, *page.CHARTS):
+    for name in (*SECTIONS["experiments"], *SECTIONS["charts"]):
         query = sql.load(content("queries") / f"{name}.sql")
         how = dict(query.extra["chart"])
         assert how.pop("kind") in {*KINDS, "tree"}
@@ -30,7 +32,7 @@ def test_charts_name_columns_that_are_there() -> None:
 
 def test_every_query_of_the_folder_is_shown() -> None:
     own = {f"page/{path.stem}" for path in (content("queries") / "page").glob("*.sql")}
-    assert own == {name for name in (*page.EXPERIMENTS, *page.CHARTS) if name.startswith("page/")}
+    assert own == {name for name in (*SECTIONS["experiments"], *SECTIONS["charts"]) if name.startswith("page/")}
 
 
 def test_the_timeline_is_of_a_median_step_and_numbers_are_the_reports(tmp_path: Path) -> None:
@@ -116,7 +118,7 @@ def test_experiments_stand_on_the_page_of_captures_that_hold_one(tmp_path: Path)
     with made(tmp_path / "trace", EVENTS) as connection:
         names = [section.name for section in page.gather(connection, "title", 10).charts]
     without = {"flame_modules", "flame_lines", "operators", "areas", "blocks", "ranks"}
-    assert names == [name for name in (path.rpartition("/")[2] for path in page.CHARTS) if name not in without]
+    assert names == [name for name in (path.rpartition("/")[2] for path in SECTIONS["charts"]) if name not in without]
     layer, _ = parse("64x27x27 k96 5x5 p2")
     facts = {**layer.facts(), "direction": "fprop", "status": "published", "device": "cpu", "n": 3}
     rows = [

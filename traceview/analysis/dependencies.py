@@ -270,18 +270,8 @@ def _ordered(nodes: _Nodes, begin: int, finish: int, n_overlapping: int) -> Grap
     source = np.concatenate([source, np.zeros(len(roots), np.int64), leaves])
     target = np.concatenate([target, roots, np.full(len(leaves), n - 1)])
     kind = np.concatenate([kind, np.full(len(roots) + len(leaves), EDGE)])
-    return _bound(
-        framed(task, -1, -1),
-        framed(role, BEGIN, FINISH),
-        framed(rank, -1, -1),
-        start,
-        end,
-        source,
-        target,
-        kind,
-        n_dropped,
-        n_overlapping,
-    )
+    task, role, rank = framed(task, -1, -1), framed(role, BEGIN, FINISH), framed(rank, -1, -1)
+    return _bound(task, role, rank, start, end, source, target, kind, n_dropped, n_overlapping)
 
 
 def _tenth(values: Ints) -> int:

@@ -16,58 +16,12 @@ from traceview import sql
 from traceview.analysis import advice, chosen, experiment, findings, reports, stacks, timeline
 from traceview.analysis.model import Page, Report, Section, Timeline, Track
 from traceview.ingest.derive.spans import fetch
-from traceview.paths import content
+from traceview.paths import content, read_toml
 
-CHARTS = (
-    "page/layers",
-    "page/copies",
-    "page/flame",
-    "page/flame_modules",
-    "page/flame_lines",
-    "page/profile",
-    "page/operators",
-    "algorithms/roofline",
-    "blocks/areas",
-    "blocks/blocks",
-    "page/memory",
-    "page/steps",
-    "page/ranks",
-)
-"""Sections with charts beside those of the overview, in their order on the page: folder and name of the query."""
-EXPERIMENTS = (
-    "page/tuned",
-    "page/plans",
-    "page/planned",
-    "scaling/points",
-    "page/frameworks",
-    "frameworks/stacked",
-    "frameworks/ranking",
-    "frameworks/threads",
-    "study/winners",
-    "study/layers",
-    "study/flops",
-    "study/batches",
-    "study/filters",
-)
-"""Sections of experiments: they stand on the page, before all others, where the capture holds one."""
 MOST_ROWS = 15
 """Rows of the overview's tables that do not say how many they show."""
 MOST_RANKS = 8
 """Ranks whose timelines stand on one page; of more it is one rank's."""
-COLUMNS = (
-    "start_ns",
-    "dur_ns",
-    "name",
-    "category",
-    "algorithm",
-    "direction",
-    "layer",
-    "op",
-    "detail",
-    "launch",
-    "partner",
-    "step",
-)
 
 
 def gather(
@@ -117,7 +71,8 @@ def _without_hints(report: Report) -> Report:
 
 
 def _queries() -> Iterable[sql.Query]:
-    return (sql.load(content("queries") / f"{name}.sql") for name in (*EXPERIMENTS, *CHARTS))
+    sections = read_toml(content("queries") / "page" / "page.toml")
+    return (sql.load(content("queries") / f"{name}.sql") for name in (*sections["experiments"], *sections["charts"]))
 
 
 def _sections(connection: duckdb.DuckDBPyConnection) -> Iterable[Section]:
@@ -149,7 +104,7 @@ def _timeline(
     texts = [text for (text,) in connection.execute("SELECT text FROM export_text ORDER BY iid").fetchall()]
     details = connection.execute("SELECT DISTINCT iid, text FROM export_detail ORDER BY iid").fetchall()
     told = tuple(text for _, text in details)
-    placed = {name: _place(name, columns[name]) for name in COLUMNS}
+    placed = {name: _place(name, values) for name, values in columns.items()}
     return Timeline(tracks, tuple(texts), told, placed, note, shown if steps is None else None)
 
 

@@ -22,6 +22,7 @@ from traceview.experiments.quiet import is_quiet
 from traceview.experiments.results import Journal
 from traceview.experiments.verdict import NOISY as TOO_NOISY
 from traceview.experiments.verdict import Judged, is_noisy, judge, judge_both, verdict
+from traceview.tables import BY_NAME
 
 BASE, WITH, AGAIN = "base", "with", "again"
 TABLE = "tune_runs"
@@ -134,27 +135,18 @@ class Runner:
         total_ns = max(timed.total_ns, time.monotonic_ns() - began)
         phase, number, side, candidate = key
         status = FAILED if timed.step_ns is None else TIMED if timed.is_quiet else NOISY
+        known = vars(timed)
         row: Row = {
+            **{column.name: known[column.name] for column in BY_NAME[TABLE].columns if column.name in known},
             "phase": phase,
             "pair": number,
             "place": place,
             "side": side,
             "candidate": candidate,
             "options": "+".join(options),
-            "step_ns": timed.step_ns,
-            "step_cpu_ns": timed.step_cpu_ns,
-            "step_median_ns": timed.step_median_ns,
-            "step_longest_ns": timed.step_longest_ns,
-            "steps": timed.steps,
-            "loss": timed.loss,
-            "checksum": timed.checksum,
             "parameter_norms": json.dumps(timed.norms) if timed.norms else None,
-            "others_pct": timed.others_pct,
-            "exit_code": timed.exit_code,
             "status": status,
-            "reason": timed.reason,
             "applied": json.dumps(dict(timed.applied)) if timed.applied else None,
-            "started_unix_ns": timed.started_unix_ns,
             "total_ns": total_ns,
         }
         self.journal.add(TABLE, row)

@@ -729,16 +729,7 @@ def twice(draw: Callable[..., Markup]) -> Callable[..., Markup | None]:
 
 
 KINDS: dict[str, Callable[[Section, Sequence[Row], Row], Markup | None]] = {
-    "stack": twice(stack),
-    "bars": bars,
-    "pair": pair,
-    "lines": lines,
-    "areas": areas,
-    "blocks": blocks,
-    "roofline": roofline,
-    "heat": heat,
-    "icicle": icicle,
+    **{draw.__name__: draw for draw in (bars, pair, lines, areas, blocks, roofline, heat, icicle, curves)},
+    **{draw.__name__: twice(draw) for draw in (stack, intervals)},
     "map": tiles,
-    "curves": curves,
-    "intervals": twice(intervals),
 }
