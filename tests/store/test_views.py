@@ -5,6 +5,8 @@ from __future__ import annotations
 import shutil
 import tempfile
 import textwrap
+import threading
+import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -387,3 +389,47 @@ def test_views_of_what_is_not_there_are_made_without_what_they_read(tmp_path: Pa
         assert connection.execute("SELECT count(*) FROM conv_totals").fetchall() == [(0,)]
         made = "SELECT view_name FROM duckdb_views() WHERE view_name = 'recorded_shapes'"
         assert views.plain(connection).execute(made).fetchall() == []
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_each_is_asked_in_order_and_by_as_many_as_there_are(sample: Path, threads: int) -> None:
+    asking: set[int] = set()
+    met = threading.Barrier(threads)
+
+    def ask(own: duckdb.DuckDBPyConnection, number: int) -> tuple[int, int]:
+        asking.add(threading.get_ident())
+        if number < threads:
+            met.wait(60)
+        return own.execute("SELECT $n, count(*) FROM kernels", {"n": number}).fetchall()[0]
+
+    with store.open_capture(sample, Options(threads=threads)) as connection:
+        ((n_kernels,),) = connection.execute("SELECT count(*) FROM kernels").fetchall()
+        assert views.ask_each(connection, ask, range(20)) == [(number, n_kernels) for number in range(20)]
+    assert len(asking) == threads
+
+
+def test_an_error_of_one_ends_the_others(sample: Path) -> None:
+    asked: list[int] = []
+
+    def ask(own: duckdb.DuckDBPyConnection, number: int) -> None:
+        asked.append(number)
+        if number:
+            time.sleep(0.05)
+        else:
+            own.execute("SELECT error('wrong')")
+
+    with store.open_capture(sample, Options(threads=2)) as connection:
+        with pytest.raises(duckdb.Error, match="wrong"):
+            views.ask_each(connection, ask, range(1000))
+        assert len(asked) < 1000 and connection.execute("SELECT 1").fetchall() == [(1,)]
+
+
+@pytest.mark.parametrize("name", ["overview", "idle", "critical"])
+def test_two_threads_answer_as_one(sample: Path, tmp_path: Path, name: str) -> None:
+    said = []
+    for threads in (1, 2):
+        folder = Path(shutil.copytree(sample, tmp_path / str(threads)))
+        with store.open_capture(folder, Options(threads=threads)) as connection:
+            best = findings.best if name == "overview" else None
+            said.append(repr(reports.run(connection, name, best=best).sections))
+    assert said[0] == said[1]

@@ -131,7 +131,5 @@ def allocations(connection: duckdb.DuckDBPyConnection, steps: Steps, operators: 
 
 def add_operators(connection: duckdb.DuckDBPyConnection) -> None:
     """Fill stage.ops from the names of ranges (`queries/derive/ops_from_ranges.sql`), where it is empty."""
-    # To plan the query takes longer than all else of a small trace.
-    marked = "SELECT 1 FROM stage.ranges WHERE kind = 'nvtx' AND NOT EXISTS (FROM stage.ops) LIMIT 1"
-    if connection.execute(marked).fetchall():
+    if connection.execute(query("may_mark_operators")).fetchall():
         connection.execute(f"INSERT INTO {at_hand(connection, 'ops')} BY NAME {query('ops_from_ranges')}")
