@@ -316,18 +316,5 @@ def _bound(
     binding[target[rows]] = rows
     bound = np.zeros(len(delay), np.bool_)
     bound[binding[binding >= 0]] = True
-    return Graph(
-        task,
-        role,
-        rank,
-        start,
-        end,
-        source,
-        target,
-        kind,
-        np.where(bound, delay, shortest),
-        at_start,
-        binding,
-        n_dropped,
-        n_overlapping,
-    )
+    least = np.where(bound, delay, shortest)
+    return Graph(task, role, rank, start, end, source, target, kind, least, at_start, binding, n_dropped, n_overlapping)

@@ -59,7 +59,10 @@ def first_screen(report: Report, cut: Callable[[Section, int], Section]) -> Repo
 
     for form in _FORMS:
         found = reports.first_screen(report, cut, *form)
-        if table.render(found).count("\n") < SCREEN:
+        # A table takes a line for each row, and four more with its title: what is longer need not be drawn.
+        tables = [part for part in found.sections if part.rows and not part.look.lines]
+        least = sum(len(part.rows) + (4 if part.title else 2) for part in tables)
+        if least < SCREEN and table.render(found).count("\n") < SCREEN:
             break
     return found
 

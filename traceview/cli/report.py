@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import functools
 import threading
 from typing import TYPE_CHECKING
 
@@ -33,7 +32,9 @@ from traceview.cli.output import DEFAULT_LIMIT, emit, first_screen, sql_text
 from traceview.errors import UsageError
 
 if TYPE_CHECKING:
-    from traceview.analysis.model import Report
+    import duckdb
+
+    from traceview.analysis.model import Report, Section
 
 HELP = "show where the time went, as tables, JSON, CSV or Markdown"
 
@@ -89,7 +90,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run the reports and print them; returns 0."""
-    from traceview.analysis import findings, reports
+    from traceview.analysis import reports
 
     options = ["admissible"] if args.admissible else []
     recipes = [reports.load(name, options) for name in dict.fromkeys(args.names or ["overview"])]
@@ -104,8 +105,13 @@ def run(args: argparse.Namespace) -> int:
     # What draws tables takes a while to load; the queries leave Python idle meanwhile.
     threading.Thread(target=_load, args=(form,), daemon=True).start()
     is_remembered = args.gpu is None and not args.ranks
-    best = functools.partial(findings.best, is_remembered=is_remembered)
     printed = ""
+
+    def best(connection: duckdb.DuckDBPyConnection) -> Section:
+        # An earlier command may have found it, with what takes a while to load.
+        from traceview.analysis import findings
+
+        return findings.best(connection, is_remembered)
 
     def shaped(report: Report) -> Report:
         if report.is_brief and form == render.DEFAULT and args.limit is None and not args.all:
