@@ -60,8 +60,7 @@ def first_screen(report: Report, cut: Callable[[Section, int], Section]) -> Repo
     for form in _FORMS:
         found = reports.first_screen(report, cut, *form)
         # A table takes a line for each row, and four more with its title: what is longer need not be drawn.
-        tables = [part for part in found.sections if part.rows and not part.look.lines]
-        least = sum(len(part.rows) + (4 if part.title else 2) for part in tables)
+        least = sum(len(it.rows) + (4 if it.title else 2) for it in found.sections if it.rows and not it.look.lines)
         if least < SCREEN and table.render(found).count("\n") < SCREEN:
             break
     return found

@@ -432,7 +432,7 @@ class _Making:
         if not any(_is_step(name) or graph.is_materialized(name) for name in made):
             self._make_views(_runs(connection), *made)
         elif self.is_small(connection):
-            self._make_small(connection, names, made)
+            self._make_small(connection, names)
         else:
             connection.execute("SET memory_limit = $1", [self._limit])
             try:
@@ -545,26 +545,31 @@ class _Making:
                 _store((task, replace(self.options, own_queries=False)))
         self._given |= self._found()
 
-    def _make_small(self, connection: duckdb.DuckDBPyConnection, names: Collection[str], made: list[str]) -> None:
+    def _make_small(self, connection: duckdb.DuckDBPyConnection, names: Collection[str]) -> None:
         """Hold what is worth it as tables in memory, made by two workers, each when it can be: to plan a small one
         takes longest; then store them."""
         from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 
-        # What is empty reads nothing: what it would read is not made for it.
-        first = []
-        for name in made:
-            if name == ATTRIBUTION or self._is_empty(name):
-                self._make_table(_runs(connection), name)
-                first.append(name)
-        left = self._missing(names)
-        made = [*first, *left]
-        needs = {name: {_maker(source) for source in _sources(name)} & set(left) for name in left}
+        begun: dict[Future[None], tuple[list[str], duckdb.DuckDBPyConnection]] = {}
+        needs: dict[str, set[str]] = {}
+        done: list[str] = []
+
+        def planned(run: sql.Run) -> list[str]:
+            """Declare what is empty, for which nothing is read or made, and return what is left."""
+            for name in self._missing(names):
+                if self._is_empty(name):
+                    self._make_table(run, name)
+                    done.append(name)
+            missing = self._missing(names)
+            needs.update({name: set(map(_maker, _sources(name))).intersection(missing) for name in missing})
+            return [name for name in missing if not any(name in jobs for jobs, _ in begun.values())]
+
         with ThreadPoolExecutor(2) as pool:
             idle = [connection, self._other()]
             self.workers[:] = idle[1:]
-            begun: dict[Future[None], tuple[list[str], duckdb.DuckDBPyConnection]] = {}
+            left = planned(_runs(connection))
             while left or begun:
-                self._enter(len(made) - len(left) - len(begun), len(made))
+                self._enter(len(done), len(done) + len(left) + len(begun))
                 plain: list[str] = []
                 for name in left:
                     is_made = _is_step(name) or graph.is_materialized(name) or self._is_empty(name)
@@ -578,13 +583,16 @@ class _Making:
                     begun[pool.submit(make, _runs(worker), *jobs)] = jobs, worker
                 for future in wait(begun, return_when=FIRST_COMPLETED).done:
                     future.result()
-                    done, worker = begun.pop(future)
+                    jobs, worker = begun.pop(future)
                     idle.append(worker)
+                    done += jobs
                     for sources in needs.values():
-                        sources.difference_update(done)
+                        sources.difference_update(jobs)
+                    if ATTRIBUTION in jobs:
+                        left = planned(_runs(worker))
             self.workers.clear()
         self._enter(0, 0)
-        self._unstored += [table for name in made for table in _tables(name) if self._keeps(table)]
+        self._unstored += [table for name in done for table in _tables(name) if self._keeps(table)]
         if not self.options.own_queries:
             self.store(connection)
 
