@@ -433,3 +433,20 @@ def test_two_threads_answer_as_one(sample: Path, tmp_path: Path, name: str) -> N
             best = findings.best if name == "overview" else None
             said.append(repr(reports.run(connection, name, best=best).sections))
     assert said[0] == said[1]
+
+
+def test_ctrl_c_ends_both_queries_at_work(sample: Path) -> None:
+    """Each would take minutes."""
+
+    def ask(own: duckdb.DuckDBPyConnection, _: int) -> list[tuple[Any, ...]]:
+        query = "SELECT count(*) FROM range(20000000) a, range(10000) b WHERE a.range % 7 = b.range % 5"
+        return own.execute(query).fetchall()
+
+    with store.open_capture(sample, Options(threads=2)) as connection, ThreadPoolExecutor(1) as pool:
+        asked = pool.submit(views.ask_each, connection, ask, range(2))
+        for _ in range(300):
+            time.sleep(0.1)
+            connection.interrupt()
+            if asked.done():
+                break
+        assert asked.done() and isinstance(asked.exception(), duckdb.InterruptException)

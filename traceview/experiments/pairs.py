@@ -135,9 +135,8 @@ class Runner:
         total_ns = max(timed.total_ns, time.monotonic_ns() - began)
         phase, number, side, candidate = key
         status = FAILED if timed.step_ns is None else TIMED if timed.is_quiet else NOISY
-        known = vars(timed)
         row: Row = {
-            **{column.name: known[column.name] for column in BY_NAME[TABLE].columns if column.name in known},
+            **{it.name: getattr(timed, it.name) for it in BY_NAME[TABLE].columns if hasattr(timed, it.name)},
             "phase": phase,
             "pair": number,
             "place": place,

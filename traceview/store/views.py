@@ -153,10 +153,14 @@ def ask_each(
     connection: duckdb.DuckDBPyConnection, ask: Callable[[duckdb.DuckDBPyConnection, S], T], items: Sequence[S]
 ) -> list[T]:
     """Ask for each item, in their order; by two threads, each with a connection of its own, where that is sooner."""
-    if len(items) < 2 or not has_room(connection):
+    if len(items) < 2 or not isinstance(connection, Views) or not has_room(connection):
         return [ask(connection, item) for item in items]
-    with contextlib.closing(beside(connection)) as second:
-        return _by_two(connection, second, ask, items)
+    with contextlib.closing(connection.cursor()) as second:
+        connection.making.workers.append(second.own)
+        try:
+            return _by_two(connection, second, ask, items)
+        finally:
+            connection.making.workers.remove(second.own)
 
 
 def _by_two(first: C, second: C, work: Callable[[C, S], T], items: Sequence[S]) -> list[T]:
@@ -173,9 +177,9 @@ def _by_two(first: C, second: C, work: Callable[[C, S], T], items: Sequence[S]) 
         finally:
             idle.put(own)
 
-    idle.put(first)
-    idle.put(second)
     with ThreadPoolExecutor(2) as pool:
+        idle.put(first)
+        idle.put(second)
         try:
             return list(pool.map(do, items))
         finally:
@@ -490,9 +494,8 @@ class _Making:
             self.there |= absent
         tables = [name.removeprefix("raw.") for name in sorted(needed - absent)]
         if tables:
-            self._run_all(
-                connection, *(recorded.bound(each, self.options.ranks, each in self._held) for each in tables)
-            )
+            made = (recorded.bound(name, self.options.ranks, name in self._held) for name in tables)
+            self._run_all(connection, *made)
             self.there |= needed
 
     def _keep(self, connection: duckdb.DuckDBPyConnection, names: Iterable[str]) -> None:
@@ -556,17 +559,15 @@ class _Making:
 
         def planned(run: sql.Run) -> list[str]:
             """Declare what is empty, for which nothing is read or made, and return what is left."""
-            for name in self._missing(names):
-                if self._is_empty(name):
-                    self._make_table(run, name)
-                    done.append(name)
+            for name in filter(self._is_empty, self._missing(names)):
+                self._make_table(run, name)
+                done.append(name)
             missing = self._missing(names)
             needs.update({name: set(map(_maker, _sources(name))).intersection(missing) for name in missing})
             return [name for name in missing if not any(name in jobs for jobs, _ in begun.values())]
 
         with ThreadPoolExecutor(2) as pool:
             idle = [connection, self._other()]
-            self.workers[:] = idle[1:]
             left = planned(_runs(connection))
             while left or begun:
                 self._enter(len(done), len(done) + len(left) + len(begun))
@@ -590,7 +591,6 @@ class _Making:
                         sources.difference_update(jobs)
                     if ATTRIBUTION in jobs:
                         left = planned(_runs(worker))
-            self.workers.clear()
         self._enter(0, 0)
         self._unstored += [table for name in done for table in _tables(name) if self._keeps(table)]
         if not self.options.own_queries:
@@ -602,6 +602,7 @@ class _Making:
             # Not of the connection at hand: DuckDB closes with a connection those that were made from it.
             self._second = self.connection.cursor()
             self.tell(self._second)
+            self.workers.append(self._second)
         return self._second
 
     def _run_all(self, connection: duckdb.DuckDBPyConnection, *statements: str) -> None:
