@@ -269,7 +269,7 @@ def test_the_footer_of_a_capture_is_worked_out_once(sample: Path, monkeypatch: p
 def test_several_threads_read_what_one_of_them_makes(sample: Path) -> None:
     names = ("busy", "conv_calls", "idle_gaps", "totals", "steps", "layers") * 3
     with store.open_capture(sample) as connection, ThreadPoolExecutor(4) as pool:
-        cursors = [views.beside(connection) for _ in names]
+        cursors = [connection.cursor() for _ in names]
         counts = pool.map(lambda at: cursors[at].execute(f"SELECT count(*) FROM {names[at]}").fetchall(), range(18))
         found = [count for ((count,),) in counts]
     assert found[:6] == found[6:12] == found[12:] and all(found)
@@ -429,7 +429,7 @@ def test_two_threads_answer_as_one(sample: Path, tmp_path: Path, name: str) -> N
     said = []
     for threads in (1, 2):
         folder = Path(shutil.copytree(sample, tmp_path / str(threads)))
-        with store.open_capture(folder, Options(threads=threads)) as connection:
+        with store.open_capture(folder, Options(threads=threads, own_queries=True)) as connection:
             best = findings.best if name == "overview" else None
             said.append(repr(reports.run(connection, name, best=best).sections))
     assert said[0] == said[1]
@@ -450,3 +450,12 @@ def test_ctrl_c_ends_both_queries_at_work(sample: Path) -> None:
             if asked.done():
                 break
         assert asked.done() and isinstance(asked.exception(), duckdb.InterruptException)
+
+
+def test_an_interrupt_may_meet_a_connection_that_is_closed_already(sample: Path) -> None:
+    with store.open_capture(sample) as connection:
+        other = views.plain(connection).cursor()
+        other.close()
+        connection.others.append(other)  # type: ignore[attr-defined]
+        connection.interrupt()
+        assert connection.execute("SELECT 1").fetchall() == [(1,)]

@@ -139,11 +139,6 @@ def notes(connection: duckdb.DuckDBPyConnection) -> dict[str, Any]:
     return connection.making.notes if isinstance(connection, Views) else {}
 
 
-def beside(connection: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnection:
-    """One more connection to the same capture, for another thread; temporary tables are those of each alone."""
-    return connection.cursor()
-
-
 def has_room(connection: duckdb.DuckDBPyConnection) -> bool:
     """Whether two queries at once are sooner than one after the other: more than one thread, and a small capture."""
     return isinstance(connection, Views) and connection.making.has_room(connection.own)
@@ -156,11 +151,11 @@ def ask_each(
     if len(items) < 2 or not isinstance(connection, Views) or not has_room(connection):
         return [ask(connection, item) for item in items]
     with contextlib.closing(connection.cursor()) as second:
-        connection.making.workers.append(second.own)
+        connection.others.append(second.own)
         try:
             return _by_two(connection, second, ask, items)
         finally:
-            connection.making.workers.remove(second.own)
+            connection.others.remove(second.own)
 
 
 def _by_two(first: C, second: C, work: Callable[[C, S], T], items: Sequence[S]) -> list[T]:
@@ -205,6 +200,8 @@ class Views:
     def __init__(self, connection: duckdb.DuckDBPyConnection, making: _Making) -> None:
         self.own = connection
         self.making = making
+        self.others: list[duckdb.DuckDBPyConnection] = []
+        """At work for this one in other threads."""
 
     def execute(self, query: Any, *given: Any, **options: Any) -> duckdb.DuckDBPyConnection:
         """As DuckDB's."""
@@ -243,9 +240,10 @@ class Views:
 
     def interrupt(self) -> None:
         """End the query at work, and what is made for it."""
-        self.own.interrupt()
-        for worker in list(self.making.workers):
-            worker.interrupt()
+        for each in (self.own, *self.others, *filter(None, [self.making.second])):
+            # One that has done its work may be closed by now.
+            with contextlib.suppress(duckdb.ConnectionException):
+                each.interrupt()
 
     def close(self) -> None:
         """As DuckDB's."""
@@ -337,7 +335,8 @@ class _Making:
     """Bytes of the files of each recorded table."""
     there: set[str] = field(default_factory=set)
     """Names that can be read on the connections."""
-    workers: list[duckdb.DuckDBPyConnection] = field(default_factory=list)
+    second: duckdb.DuckDBPyConnection | None = None
+    """The connection of a second worker, if there was work for it."""
     notes: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -351,7 +350,6 @@ class _Making:
         self._unstored: list[str] = []
         # Known to have no row.
         self._empty: set[str] = set()
-        self._second: duckdb.DuckDBPyConnection | None = None
         self._n_timed: int | None = None
         self.held = Held()
         self.remembered = self.folder if self.places and not self.options.device else None
@@ -383,8 +381,8 @@ class _Making:
 
     def close(self) -> None:
         """Close the connection of the second worker."""
-        if self._second:
-            self._second.close()
+        if self.second:
+            self.second.close()
 
     def tell(self, connection: duckdb.DuckDBPyConnection) -> None:
         """Set the variables that views read, on a connection of its own."""
@@ -494,8 +492,8 @@ class _Making:
             self.there |= absent
         tables = [name.removeprefix("raw.") for name in sorted(needed - absent)]
         if tables:
-            made = (recorded.bound(name, self.options.ranks, name in self._held) for name in tables)
-            self._run_all(connection, *made)
+            made = [recorded.bound(name, self.options.ranks, name in self._held) for name in tables]
+            self._run_all(connection, made)
             self.there |= needed
 
     def _keep(self, connection: duckdb.DuckDBPyConnection, names: Iterable[str]) -> None:
@@ -559,12 +557,14 @@ class _Making:
 
         def planned(run: sql.Run) -> list[str]:
             """Declare what is empty, for which nothing is read or made, and return what is left."""
-            for name in filter(self._is_empty, self._missing(names)):
-                self._make_table(run, name)
-                done.append(name)
+            at_work = {name for jobs, _ in begun.values() for name in jobs}
+            for name in self._missing(names):
+                if self._is_empty(name) and name not in at_work:
+                    self._make_table(run, name)
+                    done.append(name)
             missing = self._missing(names)
             needs.update({name: set(map(_maker, _sources(name))).intersection(missing) for name in missing})
-            return [name for name in missing if not any(name in jobs for jobs, _ in begun.values())]
+            return [name for name in missing if name not in at_work]
 
         with ThreadPoolExecutor(2) as pool:
             idle = [connection, self._other()]
@@ -598,14 +598,13 @@ class _Making:
 
     def _other(self) -> duckdb.DuckDBPyConnection:
         """The connection of a second worker."""
-        if self._second is None:
+        if self.second is None:
             # Not of the connection at hand: DuckDB closes with a connection those that were made from it.
-            self._second = self.connection.cursor()
-            self.tell(self._second)
-            self.workers.append(self._second)
-        return self._second
+            self.second = self.connection.cursor()
+            self.tell(self.second)
+        return self.second
 
-    def _run_all(self, connection: duckdb.DuckDBPyConnection, *statements: str) -> None:
+    def _run_all(self, connection: duckdb.DuckDBPyConnection, statements: Sequence[str]) -> None:
         """Run statements that need nothing of one another; of a small capture by two workers."""
         if len(statements) > 1 and not self.may_be_large and self.has_room(connection):
             halves = ["; ".join(statements[first::2]) for first in range(2)]
@@ -661,11 +660,11 @@ class _Making:
                     for table in _tables(name):
                         if not building:
                             break
-                        self._write(trying, building, {table: f"FROM {table}"})
+                        self._write(lambda copies: trying(*copies), building, {table: f"FROM {table}"})
                         connection.execute(f"DROP TABLE {table}")
                         self._show(connection, [table])
                 elif building and self._keeps(name):
-                    self._write(trying, building, {name: graph.text(name)})
+                    self._write(lambda copies: trying(*copies), building, {name: graph.text(name)})
                     self._show(connection, [name])
                 else:
                     self._make_table(trying, name)
@@ -674,7 +673,7 @@ class _Making:
 
     def _write(
         self,
-        run: Callable[..., object],
+        run: Callable[[list[str]], object],
         building: Path,
         queries: Mapping[str, str],
         empty: Mapping[str, str] = MappingProxyType({}),
@@ -689,7 +688,7 @@ class _Making:
             else:
                 quoted = str(draft).replace("'", "''")
                 copies.append(f"COPY ({queries[name]}) TO '{quoted}' (FORMAT parquet)")
-        run(*copies)
+        run(copies)
         for name, draft in drafts.items():
             materialized.put(draft, self.places[0], name)
 
