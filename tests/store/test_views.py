@@ -459,3 +459,20 @@ def test_an_interrupt_may_meet_a_connection_that_is_closed_already(sample: Path)
         connection.others.append(other)  # type: ignore[attr-defined]
         connection.interrupt()
         assert connection.execute("SELECT 1").fetchall() == [(1,)]
+
+
+def test_what_is_stored_is_there_for_other_threads_when_it_can_be_read(
+    sample: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with store.open_capture(sample) as connection:
+        connection.execute("FROM totals")
+    columns, early = materialized.columns, []
+    with store.open_capture(sample) as connection:
+
+        def looked_up(place: Path, name: str) -> str | None:
+            early.append(name in connection.making.there)  # type: ignore[attr-defined]
+            return columns(place, name)
+
+        monkeypatch.setattr(materialized, "columns", looked_up)
+        connection.execute("FROM totals")
+    assert early and not any(early)

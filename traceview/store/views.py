@@ -509,18 +509,19 @@ class _Making:
         for name in names:
             if "." in name:
                 connection.execute(f"CREATE SCHEMA IF NOT EXISTS {name.split('.')[0]}")
-            self.there.add(name)
             if (columns := materialized.columns(self.places[0], name)) is not None:
                 connection.execute(f"CREATE OR REPLACE TABLE {name} ({columns})")
-                continue
-            # One name may be in several shards.
-            distinct = "DISTINCT " if name.startswith("names.") and len(self.places) > 1 else ""
-            files = f"getvariable('stored').\"{name}\""
-            replaced = ""
-            if len(self.places) > 1 and "." not in name and (column := graph.in_job(name)):
-                replaced = f" REPLACE ({column.format(n_ranks=self._timed_ranks(connection))})"
-            rows = f"SELECT {distinct}*{replaced} FROM read_parquet({files}, hive_partitioning = false)"
-            connection.execute(f"CREATE OR REPLACE VIEW {name} AS {rows}")
+            else:
+                # One name may be in several shards.
+                distinct = "DISTINCT " if name.startswith("names.") and len(self.places) > 1 else ""
+                files = f"getvariable('stored').\"{name}\""
+                replaced = ""
+                if len(self.places) > 1 and "." not in name and (column := graph.in_job(name)):
+                    replaced = f" REPLACE ({column.format(n_ranks=self._timed_ranks(connection))})"
+                rows = f"SELECT {distinct}*{replaced} FROM read_parquet({files}, hive_partitioning = false)"
+                connection.execute(f"CREATE OR REPLACE VIEW {name} AS {rows}")
+            # Not before: other threads read it then.
+            self.there.add(name)
 
     def _timed_ranks(self, connection: duckdb.DuckDBPyConnection) -> int:
         """How many ranks of all shards have a time."""
