@@ -233,7 +233,7 @@ def test_help_loads_no_heavy_library() -> None:
 
 @pytest.mark.parametrize("name", ["sample", pytest.param("gpu", marks=[pytest.mark.shared, pytest.mark.long])])
 def test_a_report_loads_only_what_it_needs(name: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
-    """All of Arrow's functions and masked arrays cost 0.1 s, pandas a quarter of a second. The second runs no rules."""
+    """All of Arrow's functions and masked arrays cost 0.1 s, as DuckDB, pandas a quarter. The second runs no rules."""
     trace, path = tmp_path / "trace.json.gz", ROOT / "samples/kineto/torch-2.13.0-alexnet-cpu.json.gz"
     if name == "gpu":
         path = request.getfixturevalue("shared") / "traces/operators/h100-bert-forward.json.gz"
@@ -241,7 +241,8 @@ def test_a_report_loads_only_what_it_needs(name: str, tmp_path: Path, request: p
     heavy = {"pandas", "pyarrow.compute", "numpy.ma"}
     lean = {"numpy", "pyarrow", "traceview.analysis.advice_path"}
     first, again = ["report", str(trace)], ["sql", str(trace), "SELECT count(*) FROM ops"]
-    for command, others in ((first, set[str]()), (first, lean), (again, {*lean, "rich", "traceview.analysis.reports"})):
+    asked = {*lean, "rich", "traceview.analysis.reports"}
+    for command, others in ((first, set[str]()), (first, {*lean, "duckdb"}), (again, asked)):
         code = (
             "import sys\nfrom traceview.cli import main\n"
             f"main({command!r})\n"

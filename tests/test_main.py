@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
-NOWHERE = Path("/dev/full")
+UNSET = "PYTHONUNBUFFERED", "OPENBLAS_NUM_THREADS"
+ENVIRONMENT = {name: value for name, value in os.environ.items() if name not in UNSET}
+NOWHERE, TASKS = Path("/dev/full"), Path("/proc/self/task")
 
 
 def ended(*command: str, **output: object) -> subprocess.CompletedProcess[str]:
@@ -45,6 +46,21 @@ sys.exit(program.program())
 """
     found = ended("-c", script)
     assert (found.returncode, found.stdout) == (3, "work\nat the end\n")
+
+
+@pytest.mark.skipif(not TASKS.exists(), reason="this system does not tell the threads of a process")
+def test_numpy_starts_no_threads_here_and_as_many_as_ever_in_what_is_run() -> None:
+    script = f"""
+import os, subprocess, sys
+from traceview import __main__ as program, cli
+def main():
+    import numpy
+    told = [sys.executable, "-c", "import os; print(os.environ.get('OPENBLAS_NUM_THREADS'))"]
+    print(len(os.listdir("{TASKS}")), subprocess.check_output(told, env={{**os.environ}}, text=True))
+cli.main = main
+sys.exit(program.program())
+"""
+    assert ended("-c", script).stdout.split() == ["1", "None"]
 
 
 @pytest.mark.skipif(not NOWHERE.exists(), reason="this system has no /dev/full")

@@ -249,7 +249,7 @@ def _connected(trace: Input | Trace) -> Iterator[duckdb.DuckDBPyConnection]:
     connection = trace.connection if isinstance(trace, Trace) else store.open_capture(Path(trace))
     try:
         yield connection
-    except sql.UNREADABLE as error:
+    except sql.unreadable_kinds() as error:
         raise sql.unreadable(error) from error
     finally:
         if not isinstance(trace, Trace):

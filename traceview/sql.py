@@ -22,27 +22,25 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import tomli
 
 from traceview.errors import InputError, UsageError
+from traceview.lazy import duckdb
 from traceview.paths import content
 
 Run = Callable[..., list[tuple[Any, ...]]]
 """Runs a query, with its parameters if it has any, and gives its rows."""
-UNREADABLE = (
-    duckdb.DataError,
-    duckdb.OperationalError,
-    duckdb.InternalError,
-    duckdb.FatalException,
-    duckdb.NotSupportedError,
-    duckdb.PermissionException,
-)
-"""Errors of DuckDB for files that are not as they were written, never for a query of ours that is wrong."""
+
+
+@cache
+def unreadable_kinds() -> tuple[type[duckdb.Error], ...]:
+    """Errors of DuckDB for files that are not as they were written, never for a query of ours that is wrong."""
+    kinds = duckdb.DataError, duckdb.OperationalError, duckdb.InternalError, duckdb.FatalException
+    return *kinds, duckdb.NotSupportedError, duckdb.PermissionException
 
 
 def unreadable(error: duckdb.Error) -> Exception:
-    """Return the error to raise for one of `UNREADABLE`: a sentence, unless memory or our database failed."""
+    """Return the error to raise for one of `unreadable_kinds`: a sentence, unless memory or our database failed."""
     if isinstance(error, duckdb.OutOfMemoryException):
         return error
     reason = str(error).splitlines()[0]
@@ -87,7 +85,7 @@ class Query:
                 reason = str(error).splitlines()[0]
                 raise InputError(f"query {self.name} rejected a value in the capture ({reason}).") from error
             raise UsageError(f"{self.name}: a parameter does not fit ({error}).") from error
-        except UNREADABLE as error:
+        except unreadable_kinds() as error:
             raise unreadable(error) from error
 
     def written(self, texts: Mapping[str, str]) -> str:

@@ -22,7 +22,7 @@ def broken(*_: object, **__: object) -> int:
 
 
 def test_a_fault_while_reading_a_trace(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr(store, "open_capture", broken)
+    monkeypatch.setattr(store, "converted", broken)
     assert cli.main(["report", "some-trace.json"]) == 3
     assert capsys.readouterr() == (
         "",
@@ -40,7 +40,7 @@ def test_what_a_disk_refuses_is_not_a_fault(
     def locked(*_: object, **__: object) -> None:
         raise PermissionError(errno.EACCES, "Permission denied", "/data/locked")
 
-    monkeypatch.setattr(store, "open_capture", locked)
+    monkeypatch.setattr(store, "converted", locked)
     assert cli.main(["report", "some-trace.json"]) == 3
     assert capsys.readouterr().err == "traceview: cannot read or write /data/locked: Permission denied.\n"
 
@@ -118,7 +118,7 @@ def test_a_fault_elsewhere(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captu
 
 @pytest.mark.parametrize("command", [["--debug", "report", "x"], ["report", "x", "--debug"]])
 def test_debug_hides_nothing(monkeypatch: pytest.MonkeyPatch, command: list[str]) -> None:
-    monkeypatch.setattr(store, "open_capture", broken)
+    monkeypatch.setattr(store, "converted", broken)
     with pytest.raises(RuntimeError, match="second line"):
         cli.main(command)
 
@@ -171,7 +171,7 @@ def test_what_the_machine_lacks(
     def lacking(*_: object, **__: object) -> int:
         raise RuntimeError("while at work") from error
 
-    monkeypatch.setattr(store, "open_capture", lacking)
+    monkeypatch.setattr(store, "converted", lacking)
     assert cli.main(["report", "x"]) == 3
     said = capsys.readouterr().err
     assert "raise" in said and "limit" in said and "fault of" not in said

@@ -117,6 +117,7 @@ NO_PART_IN_RESULTS = {
     "ingest/memory.py",  # With how much memory it is tried.
     "ingest/options.py",  # Threads, memory, progress.
     "store/cache.py",  # What this tests.
+    "lazy.py",  # When DuckDB is loaded.
     "store/confine.py",  # What a connection may not do.
     "store/integrity.py",  # Whether files are whole.
     "store/materialized.py",  # What this tests.

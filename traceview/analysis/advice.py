@@ -11,13 +11,12 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
-import duckdb
-
 from traceview import sql
 from traceview.analysis.certainty import LOW, OFF, level
 from traceview.analysis.model import Finding
 from traceview.classify import facts
 from traceview.errors import UsageError, unknown
+from traceview.lazy import duckdb
 from traceview.paths import content, read_toml
 from traceview.store import graph, views
 

@@ -13,7 +13,6 @@ from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
-import duckdb
 import numpy as np
 
 from traceview import sql
@@ -22,6 +21,7 @@ from traceview.analysis.certainty import NOT_KNOWN, OFF, ON
 from traceview.analysis.dependencies import Graph
 from traceview.analysis.model import Finding
 from traceview.ingest.derive.nesting import Ints
+from traceview.lazy import duckdb
 from traceview.paths import content
 from traceview.store import views
 

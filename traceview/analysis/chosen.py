@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import duckdb
-
 from traceview import sql
 from traceview.errors import UsageError
+from traceview.lazy import duckdb
 from traceview.paths import content
 
 

@@ -13,13 +13,12 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
-import duckdb
-
 from traceview import sql
 from traceview.analysis import noise, reports
 from traceview.analysis.model import Report, Section
 from traceview.analysis.values import plain
 from traceview.errors import InputError, UsageError
+from traceview.lazy import duckdb
 from traceview.paths import content, read_toml
 from traceview.store import confine
 

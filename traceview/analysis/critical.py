@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-import duckdb
 import numpy as np
 
 from traceview.analysis import chosen, dependencies
@@ -18,6 +17,7 @@ from traceview.analysis.dependencies import KINDS, Graph
 from traceview.errors import UsageError
 from traceview.ingest.derive.nesting import Ints
 from traceview.ingest.derive.spans import fetch, publish
+from traceview.lazy import duckdb
 from traceview.paths import content
 from traceview.sql import Query, load
 from traceview.store import views

@@ -8,10 +8,9 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-import duckdb
-
 from traceview import sql
 from traceview.analysis.model import Report
+from traceview.lazy import duckdb
 
 
 def sentences(connection: duckdb.DuckDBPyConnection, queries: Path, name: str = "") -> tuple[str, ...]:

@@ -14,11 +14,10 @@ from dataclasses import asdict, astuple, dataclass
 from functools import cache
 from typing import Any
 
-import duckdb
-
 from traceview import sql
 from traceview.analysis import advice, certainty, experiment, reports
 from traceview.analysis.model import AT_LEAST_PCT, TRACE, Column, Finding, Look, Report, Section
+from traceview.lazy import duckdb
 from traceview.paths import content, read_toml
 from traceview.store import learned, materialized, views
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 
-import duckdb
-
 from traceview.analysis import schema
 from traceview.errors import meant
+from traceview.lazy import duckdb
 
 _TABLE = re.compile(r'Table with name "?([^"\s]+)"? does not exist')
 _COLUMN = re.compile(r'(?:column named|Referenced column|Column) "([^"]+)"')

@@ -9,13 +9,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-import duckdb
 import numpy as np
 
 from traceview import sql
 from traceview.analysis import advice, chosen, experiment, findings, reports, stacks, timeline
 from traceview.analysis.model import Page, Report, Section, Timeline, Track
 from traceview.ingest.derive.spans import fetch
+from traceview.lazy import duckdb
 from traceview.paths import content, read_toml
 
 MOST_ROWS = 15

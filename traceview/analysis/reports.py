@@ -13,13 +13,13 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-import duckdb
 import tomli
 
 from traceview import sql
 from traceview.analysis import experiment
 from traceview.analysis.model import TRACE, Column, Look, Report, Section
 from traceview.errors import UsageError, meant, unknown
+from traceview.lazy import duckdb
 from traceview.paths import content
 from traceview.store import materialized, views
 
@@ -102,12 +102,9 @@ def run(
 
     `source` is what the user calls the trace, for commands to run next; `best` makes the section of the best finding,
     which reports leave out without it and which takes longest; what stands before it goes to `begun` first.
-    `is_remembered`: as an earlier command answered, where it asked the same with `best`. Raises `UsageError` for an
-    unknown report and for a value that does not fit its parameter's type.
+    `is_remembered`: a later command that asks the same, with `best`, can have it from `remembered`. Raises `UsageError`
+    for an unknown report and for a value that does not fit its parameter's type.
     """
-    folder = views.folder_of(connection) if is_remembered and not params and not options else None
-    if folder and (known := _remembered(folder, name)):
-        return for_trace(known, source)
     recipe = load(name, options, _has_steps(connection))
     if recipe.is_prepared:
         _critical().prepare(connection, params or {})
@@ -129,17 +126,18 @@ def run(
         sections.append(best(connection))
     sections += asked(recipe.sections[n_first:])
     report = experiment.explained(replace(report, sections=tuple(sections), footer=footer(connection)), lines)
+    folder = views.folder_of(connection) if is_remembered and not params and not options else None
     if folder and sum(len(section.rows) for section in sections) <= MOST_REMEMBERED:
         materialized.remember(folder, asdict(report), name)
     return for_trace(report, source)
 
 
-def _remembered(folder: Path, name: str) -> Report | None:
-    """The report of a capture as an earlier command made it; None where there is none."""
+def remembered(folder: Path, name: str, source: str) -> Report | None:
+    """The report of a capture as an earlier command made it, without a connection; None where there is none."""
     plain = materialized.recall(folder, name)
     try:
         sections = tuple(map(_section_again, plain["sections"]))
-        return Report(**{**plain, "sections": sections, "footer": tuple(plain["footer"])})
+        return for_trace(Report(**{**plain, "sections": sections, "footer": tuple(plain["footer"])}), source)
     except (TypeError, KeyError, AttributeError):
         return None
 

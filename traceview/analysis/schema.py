@@ -9,11 +9,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 
-import duckdb
-
 from traceview import sql
 from traceview.analysis.model import Column, Report, Section
 from traceview.errors import UsageError, meant
+from traceview.lazy import duckdb
 from traceview.paths import content, read_toml
 from traceview.tables import BY_NAME, TABLES
 

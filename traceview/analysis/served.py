@@ -16,10 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 from traceview.analysis.values import plain, row_object, unique
 from traceview.errors import InputError, UsageError, unknown
+from traceview.lazy import duckdb
 
 if TYPE_CHECKING:
-    import duckdb
-
     from traceview.analysis.model import Finding, Report, Section
     from traceview.store import Options
     from traceview.store.reader import Reader
@@ -187,13 +186,11 @@ class Answers:
 
     def _explain(self, name: str, error: Exception) -> None:
         """Raise what an error of DuckDB means, in a sentence; nothing where it is another one."""
-        import duckdb
-
         from traceview import sql
 
         if isinstance(error, duckdb.OutOfMemoryException):
             raise InputError("not enough memory for this; ask for less.") from error
-        if isinstance(error, sql.UNREADABLE):
+        if isinstance(error, sql.unreadable_kinds()):
             raise sql.unreadable(error) from error
         if isinstance(error, duckdb.Error):
             raise UsageError(str(error).splitlines()[0]) from error

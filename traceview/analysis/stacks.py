@@ -6,8 +6,7 @@ level. A recursion in SQL from each operator outwards holds every operator and e
 
 from __future__ import annotations
 
-import duckdb
-
+from traceview.lazy import duckdb
 from traceview.paths import content
 from traceview.sql import Query, load
 

@@ -11,13 +11,13 @@ import heapq
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
 
-import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
 from traceview.analysis import chosen, critical
 from traceview.ingest.derive.nesting import Ints, Spans
 from traceview.ingest.derive.spans import fetch, publish
+from traceview.lazy import duckdb
 from traceview.paths import content
 from traceview.sql import Query, load
 

@@ -18,10 +18,9 @@ from traceview.cli import values
 from traceview.cli.output import say
 from traceview.errors import LIMITED, InputError
 from traceview.fleet import Fleet
+from traceview.lazy import duckdb
 
 if TYPE_CHECKING:
-    import duckdb
-
     from traceview.analysis.reports import Recipe
     from traceview.store import Options
 
@@ -113,39 +112,50 @@ class NotEnoughMemory(InputError):
 
 
 @contextlib.contextmanager
-def opened(
-    args: argparse.Namespace, path: str | None = None, query_bytes: int | None = None
-) -> Iterator[duckdb.DuckDBPyConnection]:
-    """The views over `path`, else `args.input`, converted if need be; a progress bar says when they are made.
+def converted(args: argparse.Namespace, path: str | None = None) -> Iterator[tuple[Path, Options]]:
+    """The capture of `path`, else of `args.input`, converted if need be, and the options to open it with."""
+    from traceview import store
+
+    with converting(args) as options:
+        if path not in (None, getattr(args, "input", path)):
+            options = replace(options, capture=None)  # It is of what the input replays, and of nothing beside it.
+        yield store.converted(Path(path or args.input), options), options
+
+
+@contextlib.contextmanager
+def connected(folder: Path, options: Options, query_bytes: int | None = None) -> Iterator[duckdb.DuckDBPyConnection]:
+    """The views over a capture; a progress bar says when they are made.
 
     `query_bytes`: memory for queries, unless the user says how much. Raises `NotEnoughMemory` where that is too little.
     """
-    from traceview import store
     from traceview.store import views
 
-    with converting(args) as options:
-        options = replace(options, query_bytes=query_bytes, own_queries=True)
-        if path not in (None, getattr(args, "input", path)):
-            options = replace(options, capture=None)  # It is of what the input replays, and of nothing beside it.
-        connection = store.open_capture(Path(path or args.input), options)
-        with contextlib.closing(connection), translate_errors():
-            with interruptible(connection):
-                yield connection
-            views.keep(connection)
+    connection = views.connect(folder, replace(options, query_bytes=query_bytes, own_queries=True))
+    with contextlib.closing(connection), translate_errors():
+        with interruptible(connection):
+            yield connection
+        views.keep(connection)
+
+
+@contextlib.contextmanager
+def opened(
+    args: argparse.Namespace, path: str | None = None, query_bytes: int | None = None
+) -> Iterator[duckdb.DuckDBPyConnection]:
+    """The views over the capture of `path`, as `converted` and `connected`."""
+    with converted(args, path) as (folder, options), connected(folder, options, query_bytes) as connection:
+        yield connection
 
 
 @contextlib.contextmanager
 def translate_errors() -> Iterator[None]:
     """Turns what DuckDB says of a capture, and not of a query, into a sentence."""
-    import duckdb
-
     from traceview import sql
 
     try:
         yield
     except duckdb.OutOfMemoryException as error:
         raise NotEnoughMemory(LIMITED) from error
-    except sql.UNREADABLE as error:
+    except sql.unreadable_kinds() as error:
         raise sql.unreadable(error) from error
 
 
@@ -155,8 +165,6 @@ def interruptible(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    from duckdb import InterruptException
-
     there, here = os.pipe()
     os.set_blocking(here, False)
     before = signal.set_wakeup_fd(here, warn_on_full_buffer=False)
@@ -178,7 +186,7 @@ def interruptible(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
         stack.callback(signal.set_wakeup_fd, before)
         try:
             yield
-        except (InterruptException, RuntimeError) as error:
+        except (duckdb.InterruptException, RuntimeError) as error:
             # DuckDB may have taken what the signal's handler raised, and be sooner than the thread, which has seen
             # everything when it ends.
             stack.close()

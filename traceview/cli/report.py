@@ -24,16 +24,16 @@ from traceview.cli.options import (
     add_output_options,
     add_rank_option,
     add_set_option,
+    connected,
+    converted,
     form_of,
-    opened,
     params_of,
 )
 from traceview.cli.output import DEFAULT_LIMIT, emit, first_screen, sql_text
 from traceview.errors import UsageError
+from traceview.lazy import duckdb
 
 if TYPE_CHECKING:
-    import duckdb
-
     from traceview.analysis.model import Report, Section
 
 HELP = "show where the time went, as tables, JSON, CSV or Markdown"
@@ -105,6 +105,7 @@ def run(args: argparse.Namespace) -> int:
     # What draws tables takes a while to load; the queries leave Python idle meanwhile.
     threading.Thread(target=_load, args=(form,), daemon=True).start()
     is_remembered = args.gpu is None and not args.ranks
+    may_know = is_remembered and not params and not options
     printed = ""
 
     def best(connection: duckdb.DuckDBPyConnection) -> Section:
@@ -132,12 +133,17 @@ def run(args: argparse.Namespace) -> int:
 
     # Of a table on a screen, people read the beginning while the best finding is looked for.
     is_seen = form == render.DEFAULT and not args.output
-    with opened(args) as connection:
+    with converted(args) as (folder, given), contextlib.ExitStack() as stack:
         renderer = render.renderer(form)
         done: list[Report] = []
+        connection = None
         for recipe in recipes:
-            early = begun if is_seen and not done else None
-            report = reports.run(connection, recipe.name, params, options, args.input, best, early, is_remembered)
+            report = reports.remembered(folder, recipe.name, args.input) if may_know else None
+            if not report:
+                # An answer that is there needs none.
+                connection = connection or stack.enter_context(connected(folder, given))
+                early = begun if is_seen and not done else None
+                report = reports.run(connection, recipe.name, params, options, args.input, best, early, is_remembered)
             done.append(shaped(report))
         # What was made for it is stored when it has been written.
         emit([renderer.render_all(done, bool(args.output)).removeprefix(printed)], args.output)

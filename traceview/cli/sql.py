@@ -28,10 +28,9 @@ from traceview.cli.options import (
 )
 from traceview.cli.output import emit, silence, writing
 from traceview.errors import InputError, UsageError
+from traceview.lazy import duckdb
 
 if TYPE_CHECKING:
-    import duckdb
-
     from traceview.analysis.model import Column
     from traceview.store.reader import Reader
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-import duckdb
 import pyarrow as pa
+
+from traceview.lazy import duckdb
 
 
 @dataclass(frozen=True)

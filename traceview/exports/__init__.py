@@ -13,10 +13,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, cast
 
+from traceview.lazy import duckdb
 from traceview.paths import content
 
 if TYPE_CHECKING:
-    import duckdb
     import pyarrow as pa
 
     from traceview.sql import Query

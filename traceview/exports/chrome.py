@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import duckdb
-
 from traceview.analysis import timeline
 from traceview.exports import ascii_json, texts
+from traceview.lazy import duckdb
 
 EXTENSION = ".json"
 TITLE = "Chrome trace JSON for chrome://tracing, Perfetto and tools that read PyTorch profiler files"

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import duckdb
-
 from traceview.analysis import stacks, timeline
 from traceview.exports import texts
+from traceview.lazy import duckdb
 from traceview.render.characters import clean
 
 EXTENSION = ".txt"

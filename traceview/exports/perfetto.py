@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
 from traceview.analysis import timeline
 from traceview.exports import BATCH_ROWS, ends, query
 from traceview.ingest.derive.spans import integers
+from traceview.lazy import duckdb
 from traceview.render.page.varints import Field, Ints, varints
 
 EXTENSION = ".pftrace"

@@ -9,11 +9,10 @@ import json
 from collections.abc import Iterator
 from itertools import groupby
 
-import duckdb
-
 from traceview import __version__
 from traceview.analysis import timeline
 from traceview.exports import ascii_json, ends, query, texts
+from traceview.lazy import duckdb
 
 EXTENSION = ".speedscope.json"
 TITLE = "speedscope (https://www.speedscope.app): a profile per thread and stream"

@@ -12,12 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import duckdb
-
 from traceview.errors import InputError
 from traceview.fleet.parts import BUILDING, Part
 from traceview.ingest.finish import TIMES
 from traceview.ingest.options import Options
+from traceview.lazy import duckdb
 from traceview.paths import literal, temporary_folder
 from traceview.store import cache, confine, conversion
 from traceview.tables import ID, RANK_SHIFT, SCHEMA_VERSION, TABLES, Table

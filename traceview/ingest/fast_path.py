@@ -16,13 +16,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
 from traceview.decode.json_events import Part
 from traceview.decode.json_scan import WORD, Ints, places, words
 from traceview.ingest.sink import LATEST_NS
+from traceview.lazy import duckdb
 
 SAMPLE = 256
 """Events of a part from which the kinds of events are learnt."""

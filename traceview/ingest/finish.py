@@ -14,11 +14,10 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-import duckdb
-
 from traceview.ingest.derive import Derivation
 from traceview.ingest.memory import LowMemory
 from traceview.ingest.sink import Sink
+from traceview.lazy import duckdb
 from traceview.tables import BY_NAME, ID, RANK_SHIFT, TABLES, Table
 
 FIRST_BYTES = 400_000_000

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TypeVar
 
-import duckdb
+from traceview.lazy import duckdb
 
 T = TypeVar("T")
 

@@ -11,11 +11,10 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 
-import duckdb
-
 from traceview.decode.json_events import EventSplitter, Part
 from traceview.ingest.memory import less_memory
 from traceview.ingest.sink import Account, Sink
+from traceview.lazy import duckdb
 
 MAX_THREADS = 8
 MAX_CAREFUL = 64

@@ -15,11 +15,11 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pyarrow as pa
 
 from traceview import sql
 from traceview.ingest import secrets
+from traceview.lazy import duckdb
 from traceview.paths import literal
 from traceview.tables import BY_NAME, ID, TABLES, Column, Table
 

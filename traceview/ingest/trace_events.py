@@ -15,7 +15,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import numpy as np
 import pyarrow as pa
 
@@ -27,6 +26,7 @@ from traceview.ingest.derive.spans import fetch
 from traceview.ingest.fast_path import KEYS, Clock, Route, Routed, insert, on_a_clock, routed, schema, without_second
 from traceview.ingest.parallel import Unexpected, Workers
 from traceview.ingest.sink import LONG, NEGATIVE, Account, Sink
+from traceview.lazy import duckdb
 from traceview.paths import content
 
 # From 2^43 microseconds on a double holds no three decimals, so the number becomes text.

@@ -12,6 +12,7 @@ from typing import Any
 from traceview import __version__
 from traceview.errors import TraceviewError
 from traceview.ingest import secrets
+from traceview.lazy import duckdb
 from traceview.paths import content, from_here
 from traceview.recording import messages, nsight, nvtx
 from traceview.recording.launch import Run
@@ -141,8 +142,6 @@ def _description(run: Run, ranks: list[dict[str, Any]]) -> dict[str, Any]:
 
 def _asked(capture: Path, *names: str) -> list[list[Any]]:
     """The rows of `queries/NAME.sql`; none where the capture cannot be asked: a run that went well is not to fail."""
-    import duckdb
-
     from traceview import sql, store
 
     queries = [sql.load(content("queries") / f"{name}.sql") for name in names]

@@ -14,13 +14,12 @@ from typing import TYPE_CHECKING
 from traceview import readers
 from traceview.errors import InputError, Refused, UsageError
 from traceview.ingest.options import Options as Options
+from traceview.lazy import duckdb
 from traceview.store import cache, discovery, integrity, materialized, recorded, views
 from traceview.store.cache import KEY_FILE as KEY_FILE
 from traceview.tables import SCHEMA_VERSION
 
 if TYPE_CHECKING:
-    import duckdb
-
     from traceview.store.conversion import Group
 
 
@@ -157,19 +156,20 @@ def open_capture(path: Path, options: Options | None = None) -> duckdb.DuckDBPyC
 
     The public views are made when a query first reads them.
     """
-    return views.connect(_converted(path, options), options)
+    return views.connect(converted(path, options), options)
 
 
 def prepare(path: Path, options: Options | None = None, text: str | None = None) -> Path:
     """The capture folder behind any input, with the views stored that a query names, all when left out: who may not
     write reads them."""
-    folder = _converted(path, options)
+    folder = converted(path, options)
     with contextlib.closing(views.connect(folder, options)) as connection:
         views.make(connection, text)
     return folder
 
 
-def _converted(path: Path, options: Options | None) -> Path:
+def converted(path: Path, options: Options | None = None) -> Path:
+    """As `resolve`, and read once more where files of the capture are not as they were written."""
     rules = threading.Thread(target=views.read_rules, daemon=True)
     folder = resolve(path, options, rules.start)
     if not materialized.find(folder):

@@ -15,9 +15,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import duckdb
-
 from traceview.ingest.options import Options
+from traceview.lazy import duckdb
 from traceview.paths import literal, temporary_folder
 
 SETTINGS: dict[str, Any] = {

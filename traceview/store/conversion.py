@@ -20,6 +20,7 @@ from traceview.ingest import collected, secrets
 from traceview.ingest.finish import Export, finish
 from traceview.ingest.options import Options
 from traceview.ingest.sink import Sink, at_hand
+from traceview.lazy import duckdb
 from traceview.paths import literal
 from traceview.sql import texts
 from traceview.store import confine
@@ -168,8 +169,6 @@ def settle(refused: Sequence[Refusal], n_traces: int, options: Options) -> None:
 
 def count_left_out(captures: Path, refused: Sequence[Refusal]) -> None:
     """Count traces that could not be read among the troubles that a table `captures` tells."""
-    import duckdb
-
     beside = captures.with_name(f".{captures.name}")
     query, values = with_left_out("FROM read_parquet($file, hive_partitioning = false)", refused)
     values |= {"file": literal(captures), "path": str(beside)}

@@ -16,12 +16,12 @@ import time
 from collections import Counter
 from collections.abc import Collection
 from functools import cache as once
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-import duckdb
-
 from traceview.errors import InputError
+from traceview.lazy import duckdb
 from traceview.paths import digest, own_folder, patterns, user_cache
 from traceview.store import graph, integrity, recorded
 
@@ -183,4 +183,7 @@ def _names(own: Path) -> frozenset[str]:
 
 @once
 def _rules() -> str:
-    return f"{digest(RULES)}-{duckdb.__version__}"
+    # The version as it was installed, without loading DuckDB for it.
+    (place,) = getattr(find_spec("duckdb"), "submodule_search_locations", None) or [""]
+    installed = [path.name for path in Path(place).parent.glob("duckdb-*.dist-info")]
+    return f"{digest(RULES)}-{installed or duckdb.__version__}"

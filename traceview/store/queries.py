@@ -14,11 +14,10 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from traceview.errors import QueryError, UsageError
+from traceview.lazy import duckdb
 from traceview.store import graph
 
 if TYPE_CHECKING:
-    import duckdb
-
     Mended = Callable[[duckdb.DuckDBPyConnection, str, str], str]
 
 QUERY_NODES = frozenset(("SELECT_NODE", "SET_OPERATION_NODE", "RECURSIVE_CTE_NODE", "CTE_NODE"))
@@ -47,8 +46,6 @@ _REFUSED = "is refused: queries are read-only. Use SELECT, FROM, WITH, DESCRIBE 
 
 def check(connection: duckdb.DuckDBPyConnection, text: str) -> str:
     """The kind of statement. Raises `UsageError` unless `text` is exactly one that only reads, in all its parts."""
-    import duckdb
-
     try:
         statements = connection.extract_statements(text)
     except duckdb.Error as error:
@@ -149,8 +146,6 @@ def _words(text: str) -> list[tuple[int, str]]:
 
     Of a string only its first quote is left, so that no word in it counts.
     """
-    import duckdb
-
     kinds, whole, found = duckdb.token_type, text.encode(), duckdb.tokenize(text)
     ends = [at for at, _ in found[1:]] + [len(whole)]
     pieces = [(at, kind, whole[at:end].decode(errors="replace")) for (at, kind), end in zip(found, ends, strict=True)]
@@ -190,8 +185,6 @@ def reading(connection: duckdb.DuckDBPyConnection, text: str = "", mended: Mende
 
     `mended(connection, message, text)`: a message about a name that is not there, with guesses of what was meant.
     """
-    import duckdb
-
     from traceview.store import views
 
     views.make(connection, text)
@@ -217,8 +210,6 @@ def lacks_kernels(connection: duckdb.DuckDBPyConnection, text: str) -> bool:
 
 def _end(connection: duckdb.DuckDBPyConnection) -> None:
     """End a transaction, which an error may have ended already."""
-    import duckdb
-
     with contextlib.suppress(duckdb.Error):
         connection.execute("ROLLBACK")
 

@@ -12,9 +12,8 @@ import stat
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-import duckdb
-
 from traceview.errors import InputError, UsageError
+from traceview.lazy import duckdb
 from traceview.paths import literal
 from traceview.store.integrity import is_plain
 from traceview.tables import BY_NAME, TABLES, Table

@@ -15,11 +15,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, cast
 
-import duckdb
-
 from traceview.errors import InputError, NoRoom
 from traceview.ingest import sink
 from traceview.ingest.options import Options
+from traceview.lazy import duckdb
 from traceview.store import confine
 
 SPILLED = "spilled"

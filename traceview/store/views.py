@@ -17,12 +17,11 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-import duckdb
-
 from traceview import sql
 from traceview.errors import InputError, shortage
 from traceview.ingest.memory import Held, LowMemory
 from traceview.ingest.options import Options
+from traceview.lazy import duckdb
 from traceview.paths import literal, own_folder, temporary_folder
 from traceview.store import confine, graph, materialized, recorded
 from traceview.tables import TABLES

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import duckdb
-
 from traceview.ingest.derive import device, host, primitives, steps
 from traceview.ingest.derive.nesting import Ints, Spans
 from traceview.ingest.derive.spans import number_threads
 from traceview.ingest.derive.steps import Steps
+from traceview.lazy import duckdb
 
 Stage = tuple[Callable[[], None], tuple[str, ...]]
 

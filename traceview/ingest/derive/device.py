@@ -8,12 +8,12 @@ graph launch replays has the operator around the launch that was captured: the o
 
 from __future__ import annotations
 
-import duckdb
 import numpy as np
 
 from traceview.ingest.derive.nesting import Spans
 from traceview.ingest.derive.spans import fetch, ids_at, loaded_ranges, publish, query
 from traceview.ingest.derive.steps import Steps
+from traceview.lazy import duckdb
 
 
 def api_calls(connection: duckdb.DuckDBPyConnection, steps: Steps, operators: Spans) -> None:

@@ -6,7 +6,6 @@ Where a profiler recorded no operators, those that a framework marked as ranges 
 
 from __future__ import annotations
 
-import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
@@ -14,6 +13,7 @@ from traceview.ingest.derive.nesting import Ints, Spans
 from traceview.ingest.derive.spans import fetch, ids_at, loaded_ranges, numbered, publish, query, spelled
 from traceview.ingest.derive.steps import Steps
 from traceview.ingest.sink import at_hand
+from traceview.lazy import duckdb
 
 PATH_LENGTH = 4
 """Operators in a path: a ReLU's kernel is launched two operators below it."""

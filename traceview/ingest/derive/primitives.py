@@ -7,13 +7,13 @@ several could have, and nothing else tells, it is given to none; `op_link` says 
 
 from __future__ import annotations
 
-import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
 from traceview.ingest.derive.nesting import Ints, Spans
 from traceview.ingest.derive.spans import fetch, ids_at, publish, query
 from traceview.ingest.derive.steps import Steps
+from traceview.lazy import duckdb
 
 NO_OP, ANY_OP, USER, FIT = -1, 1, 2, 3
 """How well an operator fits: it cannot have called it, may have, is one that uses the library, is of its kind."""

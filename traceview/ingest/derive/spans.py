@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-import duckdb
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from traceview import sql
 from traceview.ingest.derive.nesting import Ints, Spans
+from traceview.lazy import duckdb
 
 BATCH_ROWS = 1 << 17
 MARKED = 1 << 20

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import duckdb
 import numpy as np
 
 from traceview.ingest.derive import optimizers, repeats
 from traceview.ingest.derive.nesting import Ints, Spans
 from traceview.ingest.derive.spans import fetch, publish, query
 from traceview.ingest.sink import at_hand
+from traceview.lazy import duckdb
 
 GUESSED = "guessed "
 FROM_OPTIMIZER = "from the ends of the optimizer"
