@@ -242,7 +242,8 @@ def test_a_report_loads_only_what_it_needs(name: str, tmp_path: Path, request: p
     lean = {"numpy", "pyarrow", "traceview.analysis.advice_path"}
     first, again = ["report", str(trace)], ["sql", str(trace), "SELECT count(*) FROM ops"]
     asked = {*lean, "rich", "traceview.analysis.reports"}
-    for command, others in ((first, set[str]()), (first, {*lean, "duckdb"}), (again, asked)):
+    known = {*lean, "duckdb"}
+    for command, others in ((first, set[str]()), (first, known), (["advise", str(trace)], known), (again, asked)):
         code = (
             "import sys\nfrom traceview.cli import main\n"
             f"main({command!r})\n"

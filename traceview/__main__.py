@@ -40,8 +40,7 @@ def program() -> int:
 
     # Modules and rules are many objects, none of them garbage: by default each is looked at many times.
     gc.set_threshold(GARBAGE)
-    # Idle threads of numpy's library for matrices, one per core, would spin for 0.1 s each. Not set in `os.environ`:
-    # programs that are started get that.
+    # Else numpy starts a thread per core that spins for 0.1 s. Not in `os.environ`, which programs that are run get.
     if "OPENBLAS_NUM_THREADS" not in os.environ:
         os.putenv("OPENBLAS_NUM_THREADS", "1")
     # What is registered first is called last.

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import duckdb as duckdb
 else:
-
-    class _Later:
-        def __getattr__(self, name: str) -> Any:
-            return getattr(import_module("duckdb"), name)
-
-    duckdb = _Later()
+    duckdb = ModuleType("duckdb")
+    duckdb.__getattr__ = lambda name: getattr(import_module("duckdb"), name)

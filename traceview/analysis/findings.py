@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from traceview import sql
@@ -53,10 +54,8 @@ def run(
     """Answer by these rules, all without one. `is_remembered`: by what an earlier command found, where it is the same;
     not for some ranks of a capture, or a device that was named by hand."""
     rules = rules or advice.load()
-    is_usual = not params and at_least_pct == AT_LEAST_PCT and [rule.name for rule in rules] == advice.names()
-    folder = views.folder_of(connection) if is_remembered and is_usual else None
-    known = _from_json(materialized.recall(folder)) if folder else None
-    if known:
+    folder = views.folder_of(connection) if is_remembered and is_usual(rules, params, at_least_pct) else None
+    if folder and (known := remembered(folder)):
         return known
     # It imports numpy, which takes as long as a small capture.
     from traceview.analysis import advice_path
@@ -73,8 +72,14 @@ def run(
     return done
 
 
-def _from_json(plain: Any) -> Answers | None:
-    """Return what was remembered; None where nothing was, or it is not what `run` remembers."""
+def is_usual(rules: Sequence[sql.Query], params: Mapping[str, str] | None, at_least_pct: float) -> bool:
+    """Whether this asks what is remembered: all rules, with nothing set."""
+    return not params and at_least_pct == AT_LEAST_PCT and [rule.name for rule in rules] == advice.names()
+
+
+def remembered(folder: Path) -> Answers | None:
+    """The answers of all rules about a capture as an earlier command found them; None where there are none."""
+    plain = materialized.recall(folder)
     try:
         findings = tuple(Finding(**{**each, "evidence": tuple(each["evidence"])}) for each in plain["findings"])
         return Answers(findings, tuple(map(str, plain["footer"])), learned.Place(**plain["place"]))

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from traceview import sql
 from traceview.analysis.values import plain, row_object, unique
 from traceview.errors import InputError, UsageError, unknown
 from traceview.lazy import duckdb
@@ -186,8 +187,6 @@ class Answers:
 
     def _explain(self, name: str, error: Exception) -> None:
         """Raise what an error of DuckDB means, in a sentence; nothing where it is another one."""
-        from traceview import sql
-
         if isinstance(error, duckdb.OutOfMemoryException):
             raise InputError("not enough memory for this; ask for less.") from error
         if isinstance(error, sql.unreadable_kinds()):

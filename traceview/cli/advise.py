@@ -26,6 +26,7 @@ from traceview.cli.options import (
     add_output_options,
     add_rank_option,
     add_set_option,
+    converted,
     form_of,
     opened,
     params_of,
@@ -98,8 +99,10 @@ def run(args: argparse.Namespace) -> int:
         emit([sql_text(recipe, params)], args.output)
         return 0
     is_remembered = args.gpu is None and not args.ranks
-    with opened(args) as connection:
-        answers = findings.run(connection, rules, params, args.at_least, is_remembered)
+    may_know = is_remembered and findings.is_usual(rules, params, args.at_least)
+    with converted(args) as (folder, connect):
+        answers = findings.remembered(folder) if may_know else None
+        answers = answers or findings.run(connect(), rules, params, args.at_least, is_remembered)
         renderer = render.renderer(form_of(args))
         is_plain = renderer.FOR_PEOPLE
         report = findings.for_people(answers, args.evidence, args.all) if is_plain else findings.exact(answers)

@@ -8,12 +8,13 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from traceview import render
+from traceview import render, sql
 from traceview.cli import values
 from traceview.cli.output import say
 from traceview.errors import LIMITED, InputError
@@ -112,25 +113,29 @@ class NotEnoughMemory(InputError):
 
 
 @contextlib.contextmanager
-def converted(args: argparse.Namespace, path: str | None = None) -> Iterator[tuple[Path, Options]]:
-    """The capture of `path`, else of `args.input`, converted if need be, and the options to open it with."""
+def converted(
+    args: argparse.Namespace, path: str | None = None, query_bytes: int | None = None
+) -> Iterator[tuple[Path, Callable[[], duckdb.DuckDBPyConnection]]]:
+    """The capture of `path`, else of `args.input`, converted if need be, and what connects to its views.
+
+    An answer that is remembered needs no connection. `query_bytes`: memory for queries, unless the user says how much;
+    to connect raises `NotEnoughMemory` where that is too little.
+    """
     from traceview import store
 
-    with converting(args) as options:
+    with converting(args) as options, contextlib.ExitStack() as stack:
+        options = replace(options, query_bytes=query_bytes, own_queries=True)
         if path not in (None, getattr(args, "input", path)):
             options = replace(options, capture=None)  # It is of what the input replays, and of nothing beside it.
-        yield store.converted(Path(path or args.input), options), options
+        folder = store.converted(Path(path or args.input), options)
+        yield folder, cache(lambda: stack.enter_context(_connected(folder, options)))
 
 
 @contextlib.contextmanager
-def connected(folder: Path, options: Options, query_bytes: int | None = None) -> Iterator[duckdb.DuckDBPyConnection]:
-    """The views over a capture; a progress bar says when they are made.
-
-    `query_bytes`: memory for queries, unless the user says how much. Raises `NotEnoughMemory` where that is too little.
-    """
+def _connected(folder: Path, options: Options) -> Iterator[duckdb.DuckDBPyConnection]:
     from traceview.store import views
 
-    connection = views.connect(folder, replace(options, query_bytes=query_bytes, own_queries=True))
+    connection = views.connect(folder, options)
     with contextlib.closing(connection), translate_errors():
         with interruptible(connection):
             yield connection
@@ -141,16 +146,14 @@ def connected(folder: Path, options: Options, query_bytes: int | None = None) ->
 def opened(
     args: argparse.Namespace, path: str | None = None, query_bytes: int | None = None
 ) -> Iterator[duckdb.DuckDBPyConnection]:
-    """The views over the capture of `path`, as `converted` and `connected`."""
-    with converted(args, path) as (folder, options), connected(folder, options, query_bytes) as connection:
-        yield connection
+    """As `converted`, for what is asked in any case."""
+    with converted(args, path, query_bytes) as (_, connect):
+        yield connect()
 
 
 @contextlib.contextmanager
 def translate_errors() -> Iterator[None]:
     """Turns what DuckDB says of a capture, and not of a query, into a sentence."""
-    from traceview import sql
-
     try:
         yield
     except duckdb.OutOfMemoryException as error:

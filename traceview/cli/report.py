@@ -24,7 +24,6 @@ from traceview.cli.options import (
     add_output_options,
     add_rank_option,
     add_set_option,
-    connected,
     converted,
     form_of,
     params_of,
@@ -133,17 +132,14 @@ def run(args: argparse.Namespace) -> int:
 
     # Of a table on a screen, people read the beginning while the best finding is looked for.
     is_seen = form == render.DEFAULT and not args.output
-    with converted(args) as (folder, given), contextlib.ExitStack() as stack:
+    with converted(args) as (folder, connect):
         renderer = render.renderer(form)
         done: list[Report] = []
-        connection = None
         for recipe in recipes:
             report = reports.remembered(folder, recipe.name, args.input) if may_know else None
             if not report:
-                # An answer that is there needs none.
-                connection = connection or stack.enter_context(connected(folder, given))
                 early = begun if is_seen and not done else None
-                report = reports.run(connection, recipe.name, params, options, args.input, best, early, is_remembered)
+                report = reports.run(connect(), recipe.name, params, options, args.input, best, early, is_remembered)
             done.append(shaped(report))
         # What was made for it is stored when it has been written.
         emit([renderer.render_all(done, bool(args.output)).removeprefix(printed)], args.output)

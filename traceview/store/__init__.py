@@ -23,9 +23,6 @@ if TYPE_CHECKING:
     from traceview.store.conversion import Group
 
 
-UNREADABLE_KEY = f"its {KEY_FILE} cannot be read"
-
-
 def convert(inputs: Sequence[Path], target: Path, options: Options | None = None) -> Path:
     """Read trace files (or folders of them) into a new capture folder.
 
@@ -124,9 +121,8 @@ def resolve(path: Path, options: Options | None = None, meanwhile: Callable[[], 
         schema = cache.read_key(path).get("schema")
         if schema == SCHEMA_VERSION:
             return path
-        fault = (
-            "was made by another version of traceview" if isinstance(schema, str) else f"is damaged: {UNREADABLE_KEY}"
-        )
+        is_other = isinstance(schema, str)
+        fault = "was made by another version of traceview" if is_other else f"is damaged: its {KEY_FILE} cannot be read"
         raise InputError(f"{path} {fault}; convert its trace again.")
     traces = discovery.find(path)
     files = [trace.path for trace in (*traces, *captured)]
