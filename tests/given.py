@@ -11,15 +11,18 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
-from asked import connected
+from asked import ONE, connected
 from asked import rows as rows
 
 from traceview import sql
 from traceview.ingest.finish import Export, finish
 from traceview.ingest.sink import Sink
 from traceview.paths import content
+from traceview.store.staging import Stages
 
 US = 1000
+STAGES = Stages()
+"""Small ranks in turn, as those of a job are read."""
 Shape = Sequence[int]
 
 
@@ -106,8 +109,8 @@ class Given:
 def write(folder: Path, *ranks: Given, world_size: int | None = None) -> None:
     """A capture of one or several processes, of a job of as many or of more."""
     for given in ranks:
-        with duckdb.connect(config={"threads": 1}) as connection:
-            sink = Sink(connection, given.rank)
+        with STAGES.open(folder, ONE, 0) as connection:
+            sink = Sink(connection, given.rank, has_tables=True)
             sink.write_rows("ranks", [{"world_size": world_size or len(ranks), "pid": 1, "host": given.host}])
             for table, rows in given.rows.items():
                 # The columns of all rows: those that only later rows have would be lost.
