@@ -16,7 +16,7 @@ from given import Given
 from traceview import store
 from traceview.analysis import advice, certainty, findings, reports
 from traceview.analysis.findings import Answers
-from traceview.analysis.model import Column, Finding, Report, Section
+from traceview.analysis.model import TRACE, Column, Finding, Report, Section
 from traceview.render import table
 from traceview.store import materialized
 from traceview.store.learned import Place
@@ -181,6 +181,8 @@ def test_after_an_overview_no_rule_is_run_for_advice(capture: Path) -> None:
 
 def reported(capture: Path, name: str, params: dict[str, str] | None = None) -> tuple[bool, Report]:
     """Whether anything had to be made for a report, and the report."""
+    if not params and (known := reports.remembered(capture, name, TRACE)):
+        return False, known
     with store.open_capture(capture) as connection:
         best = functools.partial(findings.best, is_remembered=True)
         report = reports.run(connection, name, params, best=best, is_remembered=True)

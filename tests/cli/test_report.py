@@ -16,6 +16,7 @@ from cases import first
 from traceview import cli, sql
 from traceview.analysis import findings, reports
 from traceview.analysis.model import Section
+from traceview.store import views
 
 SAMPLES = Path(__file__).parents[2] / "samples"
 
@@ -201,7 +202,30 @@ def test_the_second_time_no_query_is_asked(
     words = ["report", str(SAMPLES / "kineto/torch-2.13.0-lenet-cpu.json.gz"), *names]
     first = [cli.main([*words, *form]) or capsys.readouterr().out for form in forms]
     monkeypatch.setattr(sql.Query, "run", lambda *_: pytest.fail("a query was asked"))
+    monkeypatch.setattr(views, "connect", lambda *_: pytest.fail("a connection was made"))
     assert [cli.main([*words, *form]) or capsys.readouterr().out for form in forms] == first
+
+
+@pytest.mark.parametrize(
+    ("sample", "words"),
+    [
+        ("torch-2.13.0-lenet-cpu.json.gz", ["critical", "--set", "step=4"]),
+        ("torch-2.13.0-lenet-cpu.json.gz", ["conv", "--admissible"]),
+        ("torch-2.13.0-lenet-ddp-cpu", ["overview", "--rank", "1"]),
+    ],
+)
+def test_an_answer_is_not_taken_for_that_to_another_question(
+    sample: str,
+    words: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    remembered: None,
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    trace = SAMPLES / "kineto" / sample
+    plain, other = (run(capsys, trace, *asked, "--format", "json") for asked in (words[:1], words))
+    assert run(capsys, trace, *words[:1], "--format", "json") == plain != other
 
 
 @pytest.mark.parametrize(
