@@ -106,7 +106,6 @@ def run(args: argparse.Namespace) -> int:
         renderer = render.renderer(form_of(args))
         is_plain = renderer.FOR_PEOPLE
         report = findings.for_people(answers, args.evidence, args.all) if is_plain else findings.exact(answers)
-        # What was made for it is stored when it has been written.
         emit([renderer.render_all([reports.for_trace(report, args.input)], bool(args.output))], args.output)
     return _exit_code(answers.findings, args.fail_over)
 

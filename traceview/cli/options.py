@@ -114,12 +114,15 @@ class NotEnoughMemory(InputError):
 
 @contextlib.contextmanager
 def converted(
-    args: argparse.Namespace, path: str | None = None, query_bytes: int | None = None
+    args: argparse.Namespace,
+    path: str | None = None,
+    query_bytes: int | None = None,
+    meanwhile: Sequence[threading.Thread] = (),
 ) -> Iterator[tuple[Path, Callable[[], duckdb.DuckDBPyConnection]]]:
     """The capture of `path`, else of `args.input`, converted if need be, and what connects to its views.
 
     An answer that is remembered needs no connection. `query_bytes`: memory for queries, unless the user says how much;
-    to connect raises `NotEnoughMemory` where that is too little.
+    to connect raises `NotEnoughMemory` where that is too little. `meanwhile`: as `store.resolve` takes it.
     """
     from traceview import store
 
@@ -127,7 +130,7 @@ def converted(
         options = replace(options, query_bytes=query_bytes, own_queries=True)
         if path not in (None, getattr(args, "input", path)):
             options = replace(options, capture=None)  # It is of what the input replays, and of nothing beside it.
-        folder = store.converted(Path(path or args.input), options)
+        folder = store.converted(Path(path or args.input), options, meanwhile)
         yield folder, cache(lambda: stack.enter_context(_connected(folder, options)))
 
 

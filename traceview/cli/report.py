@@ -101,8 +101,6 @@ def run(args: argparse.Namespace) -> int:
         emit(["\n".join(sql_text(recipe, params) for recipe in recipes)], args.output)
         return 0
     form = form_of(args)
-    # What draws tables takes a while to load; the queries leave Python idle meanwhile.
-    threading.Thread(target=_load, args=(form,), daemon=True).start()
     is_remembered = args.gpu is None and not args.ranks
     may_know = is_remembered and not params and not options
     printed = ""
@@ -132,7 +130,9 @@ def run(args: argparse.Namespace) -> int:
 
     # Of a table on a screen, people read the beginning while the best finding is looked for.
     is_seen = form == render.DEFAULT and not args.output
-    with converted(args) as (folder, connect):
+    # What draws tables takes a while to load; queries leave Python idle meanwhile.
+    drawing = threading.Thread(target=_load, args=(form,), daemon=True)
+    with converted(args, meanwhile=(drawing,)) as (folder, connect):
         renderer = render.renderer(form)
         done: list[Report] = []
         for recipe in recipes:
@@ -141,7 +141,6 @@ def run(args: argparse.Namespace) -> int:
                 early = begun if is_seen and not done else None
                 report = reports.run(connect(), recipe.name, params, options, args.input, best, early, is_remembered)
             done.append(shaped(report))
-        # What was made for it is stored when it has been written.
         emit([renderer.render_all(done, bool(args.output)).removeprefix(printed)], args.output)
     return 0
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -103,10 +103,10 @@ def _raw_files(folder: Path) -> list[Path]:
     return [path for path in files if not path.name.endswith((".meta.json", ".tmp"))]
 
 
-def resolve(path: Path, options: Options | None = None, meanwhile: Callable[[], None] | None = None) -> Path:
+def resolve(path: Path, options: Options | None = None, meanwhile: Sequence[threading.Thread] = ()) -> Path:
     """The capture folder behind any input: a capture, a trace file or a folder of traces, converted if need be.
 
-    `meanwhile` is called before a trace is converted, to begin what can be done at the same time.
+    `meanwhile` is started when a trace is about to be read.
     """
     discovery.check_name(path)
     captured = discovery.find(options.capture) if options and options.capture else []
@@ -132,10 +132,8 @@ def resolve(path: Path, options: Options | None = None, meanwhile: Callable[[], 
         return place
     with cache.lock(place):
         if not cache.is_fresh(place, files, is_strict):
-            if meanwhile:
-                meanwhile()
             with cache.building(place, replaces=True) as folder:
-                _read(traces, folder, place, options, captured)
+                _read(traces, folder, place, options, captured, meanwhile)
             _clean(place, options)
     return place
 
@@ -164,10 +162,10 @@ def prepare(path: Path, options: Options | None = None, text: str | None = None)
     return folder
 
 
-def converted(path: Path, options: Options | None = None) -> Path:
+def converted(path: Path, options: Options | None = None, meanwhile: Sequence[threading.Thread] = ()) -> Path:
     """As `resolve`, and read once more where files of the capture are not as they were written."""
     rules = threading.Thread(target=views.read_rules, daemon=True)
-    folder = resolve(path, options, rules.start)
+    folder = resolve(path, options, (rules, *meanwhile))
     if not materialized.find(folder):
         folder = _repaired(path, folder, options)
     if rules.ident:
@@ -193,10 +191,13 @@ def _read(
     target: Path,
     options: Options | None,
     captured: Sequence[discovery.Trace] = (),
+    meanwhile: Sequence[threading.Thread] = (),
 ) -> None:
     """Read traces into a new folder of tables, which is to become `target`; `captured` as `Options.capture`."""
     from traceview.store.conversion import group_by_rank, sources_of
 
+    for thread in meanwhile:  # Behind the imports, which would compete with it for Python.
+        thread.start()
     options = options or Options()
     files = [trace.path for trace in (*traces, *captured)]
     beside = readers.superseded_by(traces[0].reader, files[0]) if len(files) == 1 else []
