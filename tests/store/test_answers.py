@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from importlib.machinery import ModuleSpec
 from pathlib import Path
 
 import pytest
@@ -32,6 +33,26 @@ def test_it_depends_on_everything_that_decides_it(folder: Path, monkeypatch: pyt
     materialized.remember(folder, ["a"])
     monkeypatch.setattr(materialized, "_rules", lambda: "other rules")
     assert materialized.recall(folder) is None
+
+
+def test_it_depends_on_the_duckdb_that_is_installed(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By the name of its folder of metadata, which a new version changes; without one, by the library's own word."""
+    site = tmp_path / "site-packages"
+    (site / "duckdb-9.9.8.dist-info").mkdir(parents=True)
+    spec = ModuleSpec("duckdb", None, origin=str(site / "duckdb" / "__init__.py"))
+    monkeypatch.setattr(materialized, "find_spec", lambda name: spec)
+    places = []
+    for names in (["duckdb-9.9.8.dist-info"], ["duckdb-9.9.9.dist-info"], []):
+        for old in site.iterdir():
+            old.rmdir()
+        for name in names:
+            (site / name).mkdir()
+        materialized._rules.cache_clear()
+        places.append(materialized.place(folder))
+    materialized._rules.cache_clear()
+    assert len(set(places)) == 3
 
 
 @pytest.mark.parametrize("damage", [b"", b"{", b"[" * 100_000, b" " * materialized.MOST_BYTES + b"1"])

@@ -184,6 +184,6 @@ def _names(own: Path) -> frozenset[str]:
 @once
 def _rules() -> str:
     # The version as it was installed, without loading DuckDB for it.
-    (place,) = getattr(find_spec("duckdb"), "submodule_search_locations", None) or [""]
-    installed = [path.name for path in Path(place).parent.glob("duckdb-*.dist-info")]
+    package = Path(str(getattr(find_spec("duckdb"), "origin", None))).parent
+    installed = sorted(path.name for path in package.parent.glob("duckdb-*.dist-info"))
     return f"{digest(RULES)}-{installed or duckdb.__version__}"
