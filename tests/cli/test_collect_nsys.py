@@ -61,7 +61,9 @@ def folder(tmp_path: Path) -> Path:
     }
     write(tmp_path / "report.sqlite", tables)
     (tmp_path / "driver.c").write_text(DRIVER)
-    library = tmp_path / "libcuda.so.1"
+    # Not where programs run: a build of torch for CUDA looks for the driver there too.
+    library = tmp_path / "driver" / "libcuda.so.1"
+    library.parent.mkdir()
     subprocess.run(["cc", "-shared", "-fPIC", "-o", library, tmp_path / "driver.c"], check=True)
     return tmp_path
 
@@ -76,7 +78,7 @@ def collect(
     command = [sys.executable, "-m", "traceview", "collect", "-o", "capture", "--tool", "nsys", *map(str, words)]
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "PATH": f"{tool.parent}:{os.environ['PATH']}"}
     environment |= {"DOUBLE_CUDA": str(folder / "cuda.txt"), "OMP_NUM_THREADS": "1"}
-    environment |= {"LD_LIBRARY_PATH": str(folder)} if has_driver else {}
+    environment |= {"LD_LIBRARY_PATH": str(folder / "driver")} if has_driver else {}
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=600)
 
 

@@ -70,7 +70,9 @@ left = [name for module in torch._inductor.codecache.PyCodeCache.modules for nam
 print(torch._dynamo.utils.counters["stats"]["unique_graphs"], left)
 """
     ran = program(body, stacks=1)
-    assert (ran.stdout, ran.stderr) == (b"1 []\n", "")
+    # A build of torch for CUDA says so where nvcc is there and no GPU.
+    said = [line for line in ran.stderr.splitlines() if "No CUDA runtime is found" not in line]
+    assert (ran.stdout, said) == (b"1 []\n", [])
     kernels = [event for event in ran.events() if event.get("name", "").startswith("cpp_fused_")]
     assert kernels and len(kernels) % 4 == 0
     assert all(event["args"]["Input Dims"] for event in kernels)
