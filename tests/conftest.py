@@ -59,8 +59,9 @@ def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> None:
 
 
 @pytest.fixture
-def remembered() -> None:
-    """For tests that ask twice: a report that was asked for before is read from the cache."""
+def remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """For tests that ask twice: a report that was asked for before is read from a cache of the test's own."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
 
 
 @pytest.fixture(autouse=True)

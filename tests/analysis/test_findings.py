@@ -150,8 +150,7 @@ def test_what_a_trace_ran_on_is_told_by_its_kernels(tmp_path: Path, kernel: str 
 
 
 @pytest.fixture
-def capture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, remembered: None) -> Path:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+def capture(tmp_path: Path, remembered: None) -> Path:
     return store.convert([SAMPLE], tmp_path / "capture")
 
 

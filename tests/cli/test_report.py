@@ -192,12 +192,10 @@ def test_the_headline_is_printed_before_the_best_finding_is_looked_for(
 @pytest.mark.parametrize("names", [[], ["overview", "idle"], ["conv", "--limit", "2"], ["--all"]])
 def test_the_second_time_no_query_is_asked(
     names: list[str],
-    tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
     remembered: None,
 ) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     forms = [[], ["--format", "json"], ["--format", "csv"], ["--format", "markdown"]]
     words = ["report", str(SAMPLES / "kineto/torch-2.13.0-lenet-cpu.json.gz"), *names]
     first = [cli.main([*words, *form]) or capsys.readouterr().out for form in forms]
@@ -217,12 +215,9 @@ def test_the_second_time_no_query_is_asked(
 def test_an_answer_is_not_taken_for_that_to_another_question(
     sample: str,
     words: list[str],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
     remembered: None,
 ) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     trace = SAMPLES / "kineto" / sample
     plain, other = (run(capsys, trace, *asked, "--format", "json") for asked in (words[:1], words))
     assert run(capsys, trace, *words[:1], "--format", "json") == plain != other
