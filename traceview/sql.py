@@ -30,6 +30,8 @@ from traceview.paths import content
 
 Run = Callable[..., list[tuple[Any, ...]]]
 """Runs a query, with its parameters if it has any, and gives its rows."""
+PARQUET = "FORMAT parquet, PARQUET_VERSION v2"
+"""How tables are written: numbers as differences, in half the bytes, read in half the time (29 November 2026)."""
 
 
 @cache

@@ -16,33 +16,31 @@
 WITH kernel AS MATERIALIZED (
     -- There are few names: what is long is looked up at the end.
     SELECT name, row_number() OVER () AS number FROM (SELECT DISTINCT name FROM performed)
+), several AS MATERIALIZED (
+    SELECT op_id FROM op_costs WHERE op_id IS NOT NULL GROUP BY op_id HAVING count(*) > 1
+), rated AS MATERIALIZED (
+    SELECT * FROM op_rooflines WHERE how <> 'the profiler''s record' AND op_id IN (FROM several)
 ), named AS (
-    SELECT rank, op_id, model, count(*) AS times, max(busy_ns) AS busy_ns
-    FROM op_rooflines WHERE how <> 'the profiler''s record' GROUP BY rank, op_id, model
-), call AS (
+    SELECT rank, op_id, model, count(*) AS times, max(busy_ns) AS busy_ns FROM rated GROUP BY rank, op_id, model
+), longest AS (
     SELECT rank, op_id, arg_max(model, busy_ns) AS model, arg_max(times, busy_ns) AS times, max(busy_ns) AS busy_ns
     FROM named GROUP BY rank, op_id
+), call AS (
+    SELECT *, 1 AS times FROM op_rooflines WHERE how <> 'the profiler''s record' AND op_id NOT IN (FROM several)
+    UNION ALL BY NAME
+    -- Of equal rows of a call, as when it was replayed, one.
+    SELECT r.*, l.times FROM (SELECT DISTINCT ON (op_id, model, busy_ns) * FROM rated) r
+    JOIN longest l ON l.op_id = r.op_id AND l.model IS NOT DISTINCT FROM r.model AND l.busy_ns = r.busy_ns
 ), spent AS (
     SELECT m.call_id AS op_id, any_value(c.per) AS per, any_value(c.step_ns) AS step_ns,
         sum(c.mean_ns / c.per) AS own_ns, sum(1.0 / c.per) AS n_kernels, min(c.dur_ns) AS least_ns,
         arg_max(k.number, c.dur_ns) AS longest
     FROM counted c JOIN op_calls m ON m.op_id = c.op_id JOIN kernel k ON k.name IS NOT DISTINCT FROM c.name
     GROUP BY m.call_id
-), placed AS (
-    SELECT s.* REPLACE (s.per / c.times AS per), c.model, c.busy_ns
-    FROM spent s JOIN call c ON c.op_id = s.op_id
-), once AS (
-    -- Of equal rows of a call, as when it was replayed, one.
-    SELECT * FROM op_rooflines
-    WHERE how <> 'the profiler''s record' AND op_id NOT IN (SELECT op_id FROM named WHERE times > 1)
-    UNION ALL
-    SELECT DISTINCT ON (op_id, model, busy_ns) * FROM op_rooflines
-    WHERE how <> 'the profiler''s record' AND op_id IN (SELECT op_id FROM named WHERE times > 1)
 )
 SELECT c.rank, c.op_id, o.pid, o.tid, o.start_ns, c.op_name, c.family, c.direction, c.dtype, c.matrix_flop,
     c.vector_flop, c.bytes, c.is_recompute, c.module, c.step, c.peak_flop_per_s, c.vector_flop_per_s,
     if(c.is_copy_rate, NULL, c.memory_bytes_per_s) AS memory_bytes_per_s, s.own_ns,
-    if(c.sure_ns / s.per > s.own_ns, s.own_ns, c.sure_ns / s.per) AS floor_ns,
-    s.n_kernels, s.least_ns, k.name AS kernel, s.per, s.step_ns
-FROM placed s JOIN once c ON c.op_id = s.op_id AND c.model IS NOT DISTINCT FROM s.model AND c.busy_ns = s.busy_ns
-JOIN kernel k ON k.number = s.longest JOIN raw.ops o ON o.id = s.op_id
+    if(c.sure_ns / (s.per / c.times) > s.own_ns, s.own_ns, c.sure_ns / (s.per / c.times)) AS floor_ns,
+    s.n_kernels, s.least_ns, k.name AS kernel, s.per / c.times AS per, s.step_ns
+FROM spent s JOIN call c ON c.op_id = s.op_id JOIN kernel k ON k.number = s.longest JOIN raw.ops o ON o.id = s.op_id

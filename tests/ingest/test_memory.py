@@ -89,9 +89,8 @@ GIVES_BACK = """
 import duckdb
 from traceview.ingest import memory
 
-memory.HELD_BYTES = 0
 with duckdb.connect(config={"threads": 1}) as connection:
-    held = memory.Held()
+    held = memory.Held(0)
     held.give_back()
     # Some 50 MB of groups, free when the query is over.
     connection.execute("SELECT count(*) FROM (SELECT i * 7919 % 1000003 AS n FROM range(1000000) t(i) GROUP BY n)")

@@ -18,6 +18,7 @@ from traceview.ingest.finish import TIMES
 from traceview.ingest.options import Options
 from traceview.lazy import duckdb
 from traceview.paths import literal, temporary_folder
+from traceview.sql import PARQUET
 from traceview.store import cache, confine, conversion
 from traceview.tables import ID, RANK_SHIFT, SCHEMA_VERSION, TABLES, Table
 
@@ -128,7 +129,7 @@ def _write(connection: duckdb.DuckDBPyConnection, table: Table, shard: Shard, pa
     if table.name == "captures" and shard.left_out:
         query, added = conversion.with_left_out(query, shard.left_out)
         values |= added
-    connection.execute(f"COPY ({query}) TO $path (FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1)", values)
+    connection.execute(f"COPY ({query}) TO $path ({PARQUET}, COMPRESSION zstd, COMPRESSION_LEVEL 1)", values)
 
 
 def _query(table: Table) -> tuple[str, set[str]]:

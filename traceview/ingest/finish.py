@@ -18,6 +18,7 @@ from traceview.ingest.derive import Derivation
 from traceview.ingest.memory import LowMemory
 from traceview.ingest.sink import Sink
 from traceview.lazy import duckdb
+from traceview.sql import PARQUET
 from traceview.tables import BY_NAME, ID, RANK_SHIFT, TABLES, Table
 
 FIRST_BYTES = 400_000_000
@@ -63,7 +64,7 @@ class Export:
         values = {"rank": rank, "shift": rank << RANK_SHIFT, "origin": self.origin_ns, "unix": self.origin_unix_ns}
         query, names = _query(table)
         used = {**{name: values[name] for name in names}, "path": str(self.folder / f"{table.name}.parquet")}
-        connection.execute(f"COPY ({query}) TO $path (FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1)", used)
+        connection.execute(f"COPY ({query}) TO $path ({PARQUET}, COMPRESSION zstd, COMPRESSION_LEVEL 1)", used)
 
 
 def _query(table: Table) -> tuple[str, set[str]]:

@@ -22,24 +22,19 @@ PAUSES = (0.001, 0.01, 0.1, 1.0)
 
 HELD_BYTES = 150_000_000
 """Memory that a process may hold before it looks how much of that is free."""
-MORE_BYTES = 30_000_000
-"""By how much it has to grow to be asked again."""
 
 
 class Held:
-    """Free memory that queries leave in a process, which has not been given back yet.
+    """Free memory that DuckDB's allocator keeps for a second, while the next query takes more."""
 
-    DuckDB's allocator keeps it for a second, and the next query takes more; a database that closes gives it back.
-    """
-
-    def __init__(self) -> None:
-        self._most = HELD_BYTES
+    def __init__(self, least_bytes: int = HELD_BYTES) -> None:
+        self._least = self._most = least_bytes
 
     def give_back(self) -> None:
-        """Give it back, where it may be much: to ask takes 10 ms."""
+        """Give it back, as a database does that closes, where it may be much: to ask takes 10 ms."""
         if _resident() > self._most:
             duckdb.connect(":memory:", config={"threads": 1}).close()
-            self._most = max(HELD_BYTES, _resident() + MORE_BYTES)
+            self._most = max(self._least, _resident() * 6 // 5)
 
 
 def _resident() -> int:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from traceview import sql
 from traceview.errors import InputError, shortage
-from traceview.ingest.memory import Held, LowMemory
+from traceview.ingest.memory import HELD_BYTES, Held, LowMemory
 from traceview.ingest.options import Options
 from traceview.lazy import duckdb
 from traceview.paths import literal, own_folder, temporary_folder
@@ -44,8 +44,7 @@ SMALL_BYTES = 2_000_000
 
 LEAST_BYTES, ROW_BYTES, MOST_BYTES = 600_000_000, 250, 2_000_000_000
 """Memory with which it is tried to make views of a large capture: for each of its rows, within bounds. The rest is
-spilled to disk, with which joins of operators take up to twice the time (a million kernels with 0.6 instead of 1.4 GB).
-The least is a quarter where shards make most."""
+spilled, with which joins of operators take up to twice the time. The least is a quarter where shards make most."""
 
 CLASSIFYING = "classifying kernels"
 """Name of the phase when nothing about a capture is stored yet, as users see it."""
@@ -647,6 +646,8 @@ class _Making:
         run = _runs(connection)
         least = LEAST_BYTES // (4 if len(self.places) > 1 else 1)
         room = min(max(least, ROW_BYTES * self.n_rows(connection)), MOST_BYTES)
+        # What is given back and taken again costs a tenth of the time; that much the queries may hold anyway.
+        self.held = Held(max(HELD_BYTES, room // 2))
         with self._building(True) as building, LowMemory(connection, room) as attempt:
 
             def trying(*query: Any) -> list[tuple[Any, ...]]:
@@ -687,7 +688,7 @@ class _Making:
                 draft.write_text(empty[name], encoding="utf-8")
             else:
                 quoted = str(draft).replace("'", "''")
-                copies.append(f"COPY ({queries[name]}) TO '{quoted}' (FORMAT parquet)")
+                copies.append(f"COPY ({queries[name]}) TO '{quoted}' ({sql.PARQUET})")
         run(copies)
         for name, draft in drafts.items():
             materialized.put(draft, self.places[0], name)
