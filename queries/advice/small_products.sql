@@ -22,9 +22,11 @@
 WITH recurrent AS (
     -- Each of their products needs the result of the one before.
     SELECT rank, pid, tid, start_ns, start_ns + dur_ns AS end_ns FROM raw.ops
-    WHERE regexp_matches(name, '^aten::(lstm|gru|rnn_tanh|rnn_relu)(_cell)?$')
+    WHERE name IN ('aten::lstm', 'aten::gru', 'aten::rnn_tanh', 'aten::rnn_relu', 'aten::lstm_cell', 'aten::gru_cell',
+        'aten::rnn_tanh_cell', 'aten::rnn_relu_cell')
 ), inside AS (
-    SELECT f.op_id FROM op_floors f ASOF JOIN recurrent r ON r.rank = f.rank AND r.pid IS NOT DISTINCT FROM f.pid
+    SELECT f.op_id FROM (FROM op_floors WHERE family = 'gemm') f
+    ASOF JOIN recurrent r ON r.rank = f.rank AND r.pid IS NOT DISTINCT FROM f.pid
         AND r.tid IS NOT DISTINCT FROM f.tid AND f.start_ns >= r.start_ns
     WHERE f.start_ns < r.end_ns
 ), product AS (

@@ -38,7 +38,8 @@ WITH pass(name, tensors) AS (
         ON i.rank = m.rank AND i.parent_id = m.id
 ), backward AS (
     SELECT r.id, max(o.start_ns + o.dur_ns) AS end_ns
-    FROM (SELECT rank, start_ns, dur_ns FROM raw.ops WHERE is_backward) o
+    FROM (SELECT rank, start_ns, dur_ns FROM raw.ops
+        WHERE is_backward AND rank IN (SELECT rank FROM named WHERE NOT has_device)) o
     ASOF JOIN (FROM named WHERE NOT has_device) r ON r.rank = o.rank AND o.start_ns >= r.start_ns
     WHERE o.start_ns + o.dur_ns <= r.start_ns + r.dur_ns GROUP BY r.id
 ), range AS (
@@ -48,7 +49,7 @@ WITH pass(name, tensors) AS (
     WHERE NOT r.has_device AND (r.optimizer IS NULL OR r.optimizer IN ('SGD', 'Adam', 'AdamW', 'Adagrad'))
 ), part AS (
     SELECT c.rank, c.name, count(*) AS n, sum(c.mean_ns / c.per) AS own_ns, any_value(c.per) AS per
-    FROM (FROM counted WHERE op_phase = 'optimizer') c
+    FROM (FROM counted WHERE op_phase = 'optimizer' AND rank IN (SELECT rank FROM range)) c
     ASOF JOIN range r ON r.rank = c.rank AND c.start_ns >= r.start_ns
     WHERE c.start_ns >= r.from_ns AND c.start_ns < r.end_ns
     GROUP BY c.rank, c.name
