@@ -1,4 +1,5 @@
 -- doc = "One row: what the devices that are no CPU are called."
+-- in_memory = true
 -- [columns]
 -- kind = "gpu, tpu or mtia"
 SELECT DISTINCT coalesce((SELECT max(kind) FROM raw.devices WHERE kind = 'tpu'),

@@ -26,3 +26,4 @@ def test_what_is_given_rests_on_nothing() -> None:
 
 def test_headers_say_what_is_materialized() -> None:
     assert graph.is_materialized("busy") and not graph.is_materialized("counted")
+    assert [graph.kind(name) for name in ("busy", "accelerator", "counted")] == ["TABLE", "TABLE", "VIEW"]

@@ -108,10 +108,6 @@ def _counts(sink: Sink) -> dict[str, int]:
     return dict(sink.connection.execute(counts).fetchall())
 
 
-def _count(sink: Sink, table: Table) -> int:
-    return int(sink.connection.execute(f"SELECT count(*) FROM stage.{table.name}").fetchall()[0][0])
-
-
 def _at_once(export: Export, tables: Sequence[Table], attempt: LowMemory) -> None:
     """Write what is complete while the rest is worked out."""
     with contextlib.closing(export.sink.cursor()) as second, ThreadPoolExecutor(1) as pool:
@@ -147,7 +143,7 @@ def _one_by_one(export: Export, tables: Sequence[Table], attempt: LowMemory) -> 
 def _number_texts(sink: Sink, table: Table) -> None:
     """Store what was worked out for many rows as numbers of texts: as texts it would not fit beside the rows."""
     names = [column.name for column in table.derived_columns() if column.sql_type == "VARCHAR"]
-    if not names or _count(sink, table) < MANY:
+    if not names or _counts(sink)[table.name] < MANY:
         return
     for name in names:
         texts = f"SELECT DISTINCT coalesce({name}, '') FROM derived.{table.name}"

@@ -14,6 +14,7 @@ from traceview.paths import content
 _COMMENT = re.compile(r"--[^\n]*")
 _SOURCE = re.compile(r"(?i)\b(?:FROM|JOIN)\s+([a-z_]+(?:\.[a-z_]+)?)\b")
 _MATERIALIZE = re.compile(r"(?m)^-- materialize = true$")
+_IN_MEMORY = re.compile(r"(?m)^-- in_memory = true$")
 _WHOLE_JOB = re.compile(r"(?m)^-- whole_job = true$")
 _IN_JOB = re.compile(r'(?m)^-- in_job = "(.*)"$')
 _EMPTY_WITHOUT = re.compile(r"(?m)^-- empty_without = \[(.*)\]$")
@@ -43,6 +44,12 @@ def text(view: str) -> str:
 def is_materialized(view: str) -> bool:
     """Whether the rows of a view are stored once it was worked out, because that takes longer than reading it."""
     return _MATERIALIZE.search(text(view)) is not None
+
+
+@cache
+def kind(view: str) -> str:
+    """Return `TABLE` where the rows of a view are stored or, being few and much read, kept in memory; else `VIEW`."""
+    return "TABLE" if is_materialized(view) or _IN_MEMORY.search(text(view)) else "VIEW"
 
 
 @cache

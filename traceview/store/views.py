@@ -39,12 +39,12 @@ SMALL_ROWS = 300_000
 SIZED = ("kernels", "memcpys", "ops", "primitives")
 """Whose rows are counted for that."""
 
-SMALL_BYTES = 2_000_000
-"""Files of these tables up to which a capture is small in any case: a row takes some 8 bytes or more."""
+SMALL_BYTES = 1_000_000
+"""Files of these tables up to which a capture is small in any case: a row takes some 4 bytes or more."""
 
-LEAST_BYTES, ROW_BYTES, MOST_BYTES = 600_000_000, 250, 2_000_000_000
-"""Memory with which it is tried to make views of a large capture: for each of its rows, within bounds. The rest is
-spilled, with which joins of operators take up to twice the time. The least is a quarter where shards make most."""
+LEAST_BYTES, ROW_BYTES, MOST_BYTES = 600_000_000, 250, 4_000_000_000
+"""Memory with which it is tried to make views of a large capture: for each row, within bounds, at most half of the most
+where that is over a quarter of what there is. The rest is spilled; the least is a quarter where shards make most."""
 
 CLASSIFYING = "classifying kernels"
 """Name of the phase when nothing about a capture is stored yet, as users see it."""
@@ -245,8 +245,8 @@ class Views:
 
     def close(self) -> None:
         """As DuckDB's."""
-        if self.own is self.making.connection:
-            self.making.close()
+        if self.own is self.making.connection and self.making.second:
+            self.making.second.close()
         self.own.close()
 
     def __getattr__(self, name: str) -> Any:
@@ -369,18 +369,14 @@ class _Making:
         is_held = self.options.own_queries and not self.may_be_large and not self._given
         self._held = {name for name, n_bytes in self.sizes.items() if is_held and n_bytes <= SMALL_BYTES}
         if self.may_be_large:
-            ((self._limit,),) = self.connection.execute("SELECT current_setting('memory_limit')").fetchall()
+            limit = "SELECT current_setting('memory_limit') AS limit_, parse_formatted_bytes(limit_)"
+            ((self._limit, self._n_allowed),) = self.connection.execute(limit).fetchall()
             self._limit_queries(self.connection)
         self.tell(self.connection)
         self.connection.execute(f"CREATE SCHEMA raw; CREATE SCHEMA names; {graph.functions()}")
         if self.options.ranks:
             self._bind(self.connection, ["raw.captures"])
             recorded.choose(self.connection, self.options.ranks)
-
-    def close(self) -> None:
-        """Close the connection of the second worker."""
-        if self.second:
-            self.second.close()
 
     def tell(self, connection: duckdb.DuckDBPyConnection) -> None:
         """Set the variables that views read, on a connection of its own."""
@@ -529,7 +525,7 @@ class _Making:
 
     def _make_views(self, run: sql.Run, *names: str) -> None:
         if names:
-            run("; ".join(f"CREATE OR REPLACE VIEW {name} AS {graph.text(name)}" for name in names))
+            run("; ".join(f"CREATE OR REPLACE {graph.kind(name)} {name} AS {graph.text(name)}" for name in names))
             self.there.update(names)
 
     def _make_of_shards(self) -> None:
@@ -621,7 +617,7 @@ class _Making:
         elif self._is_empty(name):
             run(f"CREATE TABLE {name} ({graph.types(name)})")
             self._empty.add(name)
-        elif run(f"CREATE {'TABLE' if graph.is_materialized(name) else 'VIEW'} {name} AS {graph.text(name)}") == [(0,)]:
+        elif run(f"CREATE {graph.kind(name)} {name} AS {graph.text(name)}") == [(0,)]:
             self._empty.add(name)
         self.there.update(_tables(name))
 
@@ -645,7 +641,8 @@ class _Making:
         """Write what is worth it as it is made, one after the other, and read it from there."""
         run = _runs(connection)
         least = LEAST_BYTES // (4 if len(self.places) > 1 else 1)
-        room = min(max(least, ROW_BYTES * self.n_rows(connection)), MOST_BYTES)
+        most = min(MOST_BYTES, max(MOST_BYTES // 2, self._n_allowed // 4))
+        room = min(max(least, ROW_BYTES * self.n_rows(connection)), most)
         # What is given back and taken again costs a tenth of the time; that much the queries may hold anyway.
         self.held = Held(max(HELD_BYTES, room // 2))
         with self._building(True) as building, LowMemory(connection, room) as attempt:
