@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import duckdb
+import pyarrow.parquet as pq
 import pytest
 
 from traceview import store
@@ -78,3 +79,18 @@ def _assert_equal(one: Path, other: Path) -> None:
 
 def _rows(file: Path) -> list[tuple[object, ...]]:
     return [tuple(row) for row in duckdb.sql(f"SELECT * FROM '{file}' ORDER BY ALL").fetchall()]
+
+
+def test_times_are_stored_as_differences(plenty: Path) -> None:
+    """That is half the size of a capture, and readers outside of DuckDB know it."""
+    (file,) = plenty.glob("rank-*/ops.parquet")
+    table = pq.read_table(file)
+    columns = pq.ParquetFile(file).metadata.row_group(0)
+    encodings = {
+        columns.column(place).path_in_schema: columns.column(place).encodings for place in range(len(table.schema))
+    }
+    assert "DELTA_BINARY_PACKED" in encodings["start_ns"]
+    with store.open_capture(plenty) as connection:
+        assert connection.execute("SELECT start_ns FROM raw.ops").fetchall() == [
+            (at,) for at in table["start_ns"].to_pylist()
+        ]

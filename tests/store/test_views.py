@@ -70,6 +70,16 @@ def test_materialized_views_say_what_views_say(
     assert repr(found) == repr(held) or _close(found, held)
 
 
+@pytest.mark.parametrize(("allowed", "room"), [(4, 2), (12, 3), (40, 4)])
+def test_what_is_made_of_a_very_large_capture_gets_a_quarter_of_the_memory_within_bounds(
+    allowed: int, room: int, sample: Path, monkeypatch: pytest.MonkeyPatch, rooms: list[int], large: None
+) -> None:
+    monkeypatch.setattr(views, "ROW_BYTES", 1_000_000_000)
+    with store.open_capture(sample, Options(memory_bytes=allowed * 1_000_000_000)) as connection:
+        connection.execute("FROM busy")
+    assert [round(each / 1e9, 1) for each in rooms] == [room]
+
+
 @pytest.fixture
 def large(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every capture is a large one."""
@@ -141,7 +151,8 @@ def test_a_part_of_a_view_may_have_the_name_of_what_is_made_before_views(
 ) -> None:
     """It does not have costs worked out once more."""
     text = graph.text
-    monkeypatch.setattr(graph, "text", lambda name: text(name).replace(" once ", " costed "))
+    monkeypatch.setattr(graph, "text", lambda name: text(name).replace(" longest ", " costed "))
+    assert "), costed AS (" in graph.text("op_floors")
     table = "SELECT table_oid FROM duckdb_tables() WHERE schema_name = 'costed' AND table_name = 'call'"
     with store.open_capture(sample) as connection:
         connection.execute("FROM op_costs")
