@@ -43,8 +43,8 @@ SMALL_BYTES = 1_000_000
 """Files of these tables up to which a capture is small in any case: a row takes some 4 bytes or more."""
 
 LEAST_BYTES, ROW_BYTES, MOST_BYTES = 600_000_000, 250, 4_000_000_000
-"""Memory with which it is tried to make views of a large capture: for each row, within bounds, at most half of the most
-where that is over a quarter of what there is. The rest is spilled; the least is a quarter where shards make most."""
+"""Memory with which it is tried to make views of a large capture: for each row, within bounds; beyond half of the most
+at most a quarter of what may be used. The rest is spilled. The least is a quarter where shards make most."""
 
 CLASSIFYING = "classifying kernels"
 """Name of the phase when nothing about a capture is stored yet, as users see it."""
