@@ -25,6 +25,7 @@ WITH recurrent AS (
     WHERE name IN ('aten::lstm', 'aten::gru', 'aten::rnn_tanh', 'aten::rnn_relu', 'aten::lstm_cell', 'aten::gru_cell',
         'aten::rnn_tanh_cell', 'aten::rnn_relu_cell')
 ), inside AS (
+    -- An ASOF join sorts its left side, however little is on the right.
     SELECT f.op_id FROM (FROM op_floors WHERE family = 'gemm') f
     ASOF JOIN recurrent r ON r.rank = f.rank AND r.pid IS NOT DISTINCT FROM f.pid
         AND r.tid IS NOT DISTINCT FROM f.tid AND f.start_ns >= r.start_ns

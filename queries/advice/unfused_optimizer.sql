@@ -37,6 +37,7 @@ WITH pass(name, tensors) AS (
     LEFT JOIN (SELECT rank, parent_id, min(optimizer) AS optimizer FROM marked GROUP BY rank, parent_id) i
         ON i.rank = m.rank AND i.parent_id = m.id
 ), backward AS (
+    -- Conditions on ranks, here and below: an ASOF join sorts its left side, however little is on the right.
     SELECT r.id, max(o.start_ns + o.dur_ns) AS end_ns
     FROM (SELECT rank, start_ns, dur_ns FROM raw.ops
         WHERE is_backward AND rank IN (SELECT rank FROM named WHERE NOT has_device)) o

@@ -17,6 +17,7 @@ WITH kernel AS MATERIALIZED (
     -- There are few names: what is long is looked up at the end.
     SELECT name, row_number() OVER () AS number FROM (SELECT DISTINCT name FROM performed)
 ), several AS MATERIALIZED (
+    -- Of a call with one row, as nearly all are, nothing has to be chosen.
     SELECT op_id FROM op_costs WHERE op_id IS NOT NULL GROUP BY op_id HAVING count(*) > 1
 ), rated AS MATERIALIZED (
     SELECT * FROM op_rooflines WHERE how <> 'the profiler''s record' AND op_id IN (FROM several)

@@ -70,6 +70,13 @@ def test_materialized_views_say_what_views_say(
     assert repr(found) == repr(held) or _close(found, held)
 
 
+@pytest.fixture
+def large(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every capture is a large one."""
+    monkeypatch.setattr(views, "SMALL_ROWS", 0)
+    monkeypatch.setattr(views, "SMALL_BYTES", 0)
+
+
 @pytest.mark.parametrize(("allowed", "room"), [(4, 2), (12, 3), (40, 4)])
 def test_what_is_made_of_a_very_large_capture_gets_a_quarter_of_the_memory_within_bounds(
     allowed: int, room: int, sample: Path, monkeypatch: pytest.MonkeyPatch, rooms: list[int], large: None
@@ -78,13 +85,6 @@ def test_what_is_made_of_a_very_large_capture_gets_a_quarter_of_the_memory_withi
     with store.open_capture(sample, Options(memory_bytes=allowed * 1_000_000_000)) as connection:
         connection.execute("FROM busy")
     assert [round(each / 1e9, 1) for each in rooms] == [room]
-
-
-@pytest.fixture
-def large(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every capture is a large one."""
-    monkeypatch.setattr(views, "SMALL_ROWS", 0)
-    monkeypatch.setattr(views, "SMALL_BYTES", 0)
 
 
 @pytest.mark.parametrize("is_stored", [True, False])

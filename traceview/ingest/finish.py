@@ -132,10 +132,12 @@ def _one_by_one(export: Export, tables: Sequence[Table], attempt: LowMemory) -> 
     sink = export.sink
     for work, _ in Derivation(sink.connection, BY_NAME["allocations"] in tables).stages:
         attempt(work)
+    n_rows = _counts(sink)
     for table in tables:
         # Where the rows' order does not matter, DuckDB writes sorted ones on one thread.
         sink.connection.execute("SET preserve_insertion_order = $1", [table.name in ORDERED])
-        attempt(partial(_number_texts, sink, table))
+        if n_rows[table.name] >= MANY:
+            attempt(partial(_number_texts, sink, table))
         attempt(partial(export.write, table, sink.connection))
         sink.empty(table)
 
@@ -143,8 +145,6 @@ def _one_by_one(export: Export, tables: Sequence[Table], attempt: LowMemory) -> 
 def _number_texts(sink: Sink, table: Table) -> None:
     """Store what was worked out for many rows as numbers of texts: as texts it would not fit beside the rows."""
     names = [column.name for column in table.derived_columns() if column.sql_type == "VARCHAR"]
-    if not names or _counts(sink)[table.name] < MANY:
-        return
     for name in names:
         texts = f"SELECT DISTINCT coalesce({name}, '') FROM derived.{table.name}"
         sink.connection.execute(f"CREATE TYPE IF NOT EXISTS {table.name}_{name} AS ENUM ({texts})")

@@ -22,7 +22,7 @@ from traceview.ingest.options import Options
 from traceview.ingest.sink import Sink, at_hand
 from traceview.lazy import duckdb
 from traceview.paths import literal
-from traceview.sql import texts
+from traceview.sql import PARQUET, texts
 from traceview.store import confine
 from traceview.store.discovery import Trace
 from traceview.store.staging import SPILLED, Stages
@@ -173,7 +173,7 @@ def count_left_out(captures: Path, refused: Sequence[Refusal]) -> None:
     query, values = with_left_out("FROM read_parquet($file, hive_partitioning = false)", refused)
     values |= {"file": literal(captures), "path": str(beside)}
     with contextlib.closing(duckdb.connect(":memory:", config={**confine.SETTINGS, "threads": 1})) as connection:
-        connection.execute(f"COPY ({query}) TO $path (FORMAT parquet, COMPRESSION zstd)", values)
+        connection.execute(f"COPY ({query}) TO $path ({PARQUET}, COMPRESSION zstd)", values)
     beside.replace(captures)
 
 

@@ -39,7 +39,7 @@ SMALL_ROWS = 300_000
 SIZED = ("kernels", "memcpys", "ops", "primitives")
 """Whose rows are counted for that."""
 
-SMALL_BYTES = 1_000_000
+SMALL_BYTES = 4 * SMALL_ROWS
 """Files of these tables up to which a capture is small in any case: a row takes some 4 bytes or more."""
 
 LEAST_BYTES, ROW_BYTES, MOST_BYTES = 600_000_000, 250, 4_000_000_000
@@ -643,7 +643,7 @@ class _Making:
         least = LEAST_BYTES // (4 if len(self.places) > 1 else 1)
         most = min(MOST_BYTES, max(MOST_BYTES // 2, self._n_allowed // 4))
         room = min(max(least, ROW_BYTES * self.n_rows(connection)), most)
-        # What is given back and taken again costs a tenth of the time; that much the queries may hold anyway.
+        # What is given back and taken again costs 7 % of the time; that much the queries may hold anyway.
         self.held = Held(max(HELD_BYTES, room // 2))
         with self._building(True) as building, LowMemory(connection, room) as attempt:
 
