@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from cases import first
 from given import Given, write
 from public_traces import SHORT
 
+from traceview import sql
 from traceview.analysis import advice
 from traceview.analysis.model import Finding
 from traceview.errors import UsageError
@@ -57,6 +59,25 @@ def test_found_comes_first_by_saving_then_what_cannot_be_told(tmp_path: Path) ->
         answers = [finding.status for finding in advice.run(connection, advice.load())]
     assert sorted(answers, key=("found", "cannot tell", "not found").index) == answers
     assert set(answers) == {"found", "cannot tell", "not found"}
+
+
+def test_what_a_capture_holds_is_looked_up_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also by the critical path, which has a connection of its own."""
+    looked_up: list[str] = []
+    run = sql.Query.run
+
+    def noted(query: sql.Query, *given: Any) -> Any:
+        looked_up.extend(re.findall(r"\(SELECT '(\w+)'", query.body) if query.name == "needs" else ())
+        return run(query, *given)
+
+    monkeypatch.setattr(sql.Query, "run", noted)
+    with transposing(0, 50).open(tmp_path) as connection:
+        advice.run(connection, advice.load(["layout_between_operators", "memory_near_limit"]))
+        assert looked_up == ["activities", "memory_share"]
+        with connection.cursor() as second:
+            absent = advice.lacking(second, ["activities", "memory_share", "steps"])
+    assert absent == advice.needs()["memory_share"]
+    assert looked_up == ["activities", "memory_share"]
 
 
 def test_a_healthy_capture_has_no_findings(tmp_path: Path) -> None:

@@ -85,26 +85,22 @@ def needs() -> dict[str, Need]:
     return {name: Need(**entry) for name, entry in read_toml(content("queries") / "advice" / "needs.toml").items()}
 
 
-class Needs:
-    """Says which needs of rules a capture holds; each is looked up once, those of what is at hand all together."""
+def lacking(connection: duckdb.DuckDBPyConnection, names: Iterable[str], others: Iterable[str] = ()) -> Need | None:
+    """The first of these needs that the capture does not hold. Each is looked up once; of `others`, which are asked for
+    next, those of what is at hand together with the first."""
+    known: dict[str, bool] = views.notes(connection).setdefault("needs", {})
 
-    def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
-        self._connection = connection
-        self._holds: dict[str, bool] = {}
-
-    def lacking(self, names: Iterable[str]) -> Need | None:
-        """The first of these needs that the capture does not hold."""
-        return next((needs()[name] for name in names if not self._is_held(name)), None)
-
-    def _is_held(self, name: str) -> bool:
-        if name not in self._holds:
-            recorded = [] if self._holds else [each for each, need in needs().items() if _is_at_hand(need)]
-            asked = dict.fromkeys([name, *recorded])
+    def is_held(name: str) -> bool:
+        if name not in known:
+            together = [each for each in others if each not in known and _is_at_hand(needs()[each])]
+            asked = dict.fromkeys([name, *together])
             # One after the other: as columns of one row they take more than twice as long to plan.
             body = " UNION ALL ".join(f"(SELECT '{each}' {needs()[each].holds} LIMIT 1)" for each in asked)
-            held = {each for (each,) in sql.Query("needs", "", "", body).run(self._connection)}
-            self._holds |= {each: each in held for each in asked}
-        return self._holds[name]
+            held = {each for (each,) in sql.Query("needs", "", "", body).run(connection)}
+            known.update({each: each in held for each in asked})
+        return known[name]
+
+    return next((needs()[name] for name in names if not is_held(name)), None)
 
 
 READ_ANYWAY = {"scope", "processes", "contention", "counted", "counted_conv_calls"}
@@ -132,8 +128,8 @@ def run(
     What can save less than `at_least_pct` of the step (of the recording, where there are no steps) is not found.
     Raises `UsageError` for a parameter that does not fit.
     """
-    at_hand, keys = Needs(connection), _keys(connection)
-    absent = {rule.name: at_hand.lacking(rule.extra["needs"]) for rule in rules}
+    keys, asked = _keys(connection), [name for rule in rules for name in rule.extra["needs"]]
+    absent = {rule.name: lacking(connection, rule.extra["needs"], asked) for rule in rules}
     views.make_all(connection, (rule.body for rule in rules if not absent[rule.name]))
 
     def answer(own: duckdb.DuckDBPyConnection, rule: sql.Query) -> Finding:

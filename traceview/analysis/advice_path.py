@@ -71,7 +71,7 @@ def run(
 
 def _lacking(connection: duckdb.DuckDBPyConnection, removed: sql.Query) -> str:
     """Say what would have to be recorded to know that this is not on the path; empty where it is."""
-    absent = advice.Needs(connection).lacking(removed.extra.get("needs", ()))
+    absent = advice.lacking(connection, removed.extra.get("needs", ()))
     return absent.missing if absent else ""
 
 

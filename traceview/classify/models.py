@@ -38,13 +38,14 @@ def cost(run: sql.Run) -> None:
     run("; ".join(map("CREATE OR REPLACE MACRO {name}({parameters}) AS {expression}".format_map, functions)))
     known = {name: model for name in names if (model := _model(name))}
     run(f"CREATE TABLE costed.named AS {_query('models')}", {"names": list(known), "models": list(known.values())})
-    _make(run, primitive="primitives", problem="problems")
+    has_primitives = any(name.startswith("onednn::") for name in names)
+    _make(run, primitive="primitives" if has_primitives else "no_kinds_of_primitives", problem="problems")
     used = {model for (model,) in run("SELECT DISTINCT model FROM costed.problem")}
     queries = [text(entry) for entry in entries() if entry["name"] in used]
     run("CREATE TABLE costed.raw AS " + " UNION ALL ".join(queries or [text(entries()[0])]))
     _make(run, cost="costs", candidate="candidates", outermost="outermost")
     run("DROP TABLE costed.candidate")
-    _make(run, call="calls", primitive="of_primitives")
+    _make(run, call="calls", primitive="of_primitives" if has_primitives else "no_primitives")
     steps = ("named", "problem", "raw", "outermost")
     gone = (*(f"TABLE costed.{name}" for name in steps), *(f"MACRO {function['name']}" for function in functions))
     run("; ".join(f"DROP {each}" for each in gone))
