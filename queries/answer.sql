@@ -1,6 +1,6 @@
 -- title = "Answers of a rule"
 -- doc = """The rows of an advice rule (the table `answer`), with the step that its saving is a share of and cannot
--- exceed. Without steps a count is no mean: 11 gaps, not 11.0."""
+-- exceed. Without steps a count is not a mean: 11 gaps, not 11.0."""
 SELECT rank, if(has_steps, problem, regexp_replace(problem, '(\d)\.0( [a-z])', '\1\2', 'g')) AS problem, place,
     CAST(bound_ns AS BIGINT) AS saving_ns, confidence,
     if(has_steps, evidence, [regexp_replace(line, '(\d)\.0( [a-z])', '\1\2', 'g') FOR line IN evidence]) AS evidence,

@@ -6,7 +6,7 @@
 -- once, in the narrowest type of the chain, at the memory's bandwidth, and no less than the shortest kernel of all (of
 -- 2 us at most). Where the bandwidth is not known it is the shortest call of the chain that goes over the whole
 -- tensor. A chain that is the same operators several times (queries and keys) counts as that many. Launches that go
--- too are no part of the bound: what the device waits for them is in `host_bound`."""
+-- too are not part of the bound: what the device waits for them is in `host_bound`."""
 -- why = """Such operators compute little: each takes as long as its tensor takes to go through the memory. One kernel
 -- for all of them moves it once."""
 -- cost = "Compiling takes from seconds to minutes, and again for new shapes; results differ in the last bits."

@@ -1,6 +1,6 @@
 -- title = "What kind of computation each operator is, and of which pass, by its name"
 -- doc = """Operators are named after what they call; TensorFlow's type stands behind the colon. `family` and `pass` are
--- those of `primitive_kinds`; `calls_products`: not an operator of oneDNN, whose convolutions are no products."""
+-- those of `primitive_kinds`; `calls_products`: not an operator of oneDNN, whose convolutions are not products."""
 SELECT id,
     CASE
         WHEN regexp_matches(type, '(?i)conv(olution|[1-3]d|nd|transpose|_|$)') THEN 1

@@ -30,7 +30,7 @@ WITH shape AS (
         max(workspace_bytes) AS largest_workspace_bytes, 1e6 * max(error) AS largest_error_ppm
     FROM algorithm_best GROUP BY setting, contender
 ), barred AS (
-    -- What one library cannot and another can is no property of the algorithm.
+    -- What one library cannot and another can is not a property of the algorithm.
     SELECT t.setting, t.contender, t.problem, t.batch, t.direction, t.reason
     FROM algorithm_times t ANTI JOIN algorithm_best b ON b.setting IS NOT DISTINCT FROM t.setting
         AND b.contender = t.contender AND b.problem = t.problem AND b.batch IS NOT DISTINCT FROM t.batch

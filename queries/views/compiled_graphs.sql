@@ -23,7 +23,7 @@ WITH told AS (
     SELECT g.rank, g.value->>'$.id' AS graph, g.value->>'$.function' AS function, g.value->>'$.file' AS file,
         TRY_CAST(g.value->>'$.line' AS INTEGER) AS line, TRY_CAST(g.value->>'$.operators' AS BIGINT) AS operators,
         g.value->>'$.recompiled' AS reason, g.value->>'$.failed' AS failed,
-        -- Numbers that are no times are left out: below, thousands and sums of them have to fit.
+        -- Numbers that are not times are left out: below, thousands and sums of them have to fit.
         if(started BETWEEN 0 AND 4e15, started, NULL) AS start_us,
         if(lasted BETWEEN 0 AND 1e12, lasted, NULL) AS dur_us,
         coalesce(TRY_CAST(g.value->>'$.is_backward' AS BOOLEAN), false) AS is_backward

@@ -9,7 +9,7 @@ WITH noted AS (
 ), origin AS (
     SELECT rank, min(origin_unix_ns) AS origin_ns FROM raw.captures GROUP BY rank
 ), pause AS (
-    -- Numbers that are no times are left out: a thousand of them has to fit.
+    -- Numbers that are not times are left out: a thousand of them has to fit.
     SELECT n.rank, TRY_CAST(p.value->>0 AS INTEGER) AS generation,
         if(TRY_CAST(p.value->>1 AS BIGINT) BETWEEN 0 AND 4e15, TRY_CAST(p.value->>1 AS BIGINT), NULL) * 1000
             - o.origin_ns AS start_ns,

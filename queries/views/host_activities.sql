@@ -1,6 +1,6 @@
 -- doc = """On a rank without a device: the time of each operator that no operator or primitive inside it covers, as
 -- intervals. Operators that a GPU ran are left out: what the host spends on them is their launch. So are those that
--- wait or only describe a tensor anew: that is no device's work."""
+-- wait or only describe a tensor anew: that is not work of a device."""
 WITH host AS (
     SELECT rank FROM raw.ranks
     WHERE rank NOT IN (SELECT rank FROM raw.kernels UNION SELECT rank FROM raw.memcpys)

@@ -1,6 +1,6 @@
 -- doc = """Operators with activities that reports per step count, each with the call of op_costs that it is part of:
 -- the last one on its thread that began before it, if that had not ended. Copies outside of operators and collectives
--- are no such calls."""
+-- are not such calls."""
 -- materialize = true
 -- [columns]
 -- op_id = "the operator"

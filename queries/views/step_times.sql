@@ -1,6 +1,6 @@
 -- doc = """Steps of each rank that hold work of its devices, where one was recorded. Leading ones of more than 1.5
 -- times the median are warm-up: they tune, compile or allocate. Of guessed steps none is: what is not like the others
--- is no reason to leave it out, but to doubt the guess. Iterations that an inference engine marks differ by what they
+-- does not leave it out, but makes the guess doubtful. Iterations that an inference engine marks differ by what they
 -- compute: a first one that takes longer may be a prefill."""
 -- materialize = true
 -- [columns]

@@ -1,5 +1,5 @@
 -- doc = """Rows of the table algorithm_times with the shapes that the models of methods are worked out for, without
--- those whose sizes are no convolution's."""
+-- those whose sizes are not of a convolution."""
 -- [columns]
 -- number = "of the row, as they were written"
 -- input_shape = "batch, channels, height, width"

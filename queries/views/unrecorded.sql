@@ -1,5 +1,5 @@
 -- doc = """Ranks that ran work on an accelerator of which nothing was recorded: launches without kernels, events of its
--- runtime, or operators of its libraries. What their host spent in operators is no work of a CPU."""
+-- runtime, or operators of its libraries. What their host spent in operators is not work of a CPU."""
 -- [columns]
 -- n_launches = "calls that launched work"
 -- n_operators = "operators of a GPU's library"

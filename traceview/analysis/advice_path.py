@@ -140,7 +140,7 @@ def work_out(connection: duckdb.DuckDBPyConnection) -> Path | str:
 
 
 def _runs_ahead(graph: Graph, tasks: Mapping[str, Ints]) -> bool:
-    """Whether the host works until the end for later steps, and never waits: its time is no bound for the device's."""
+    """Whether the host works until the end for later steps, and never waits: its time does not bound the device's."""
     begin, finish = int(graph.start[0]), int(graph.end[-1])
     on_host = tasks["class"] == 1
     if not on_host.any() or int(tasks["queued_ns"].max()) <= AHEAD * (finish - begin):

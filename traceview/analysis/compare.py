@@ -320,7 +320,7 @@ WHOLE = "(whole step)"
 def tables(runs: Sequence[tuple[int, Run]]) -> dict[str, Fact]:
     """`estimate` (ratio of the step times) and `part_noise` (differences by part), for runs that both have steps.
 
-    Raises `InputError` for a value that is no number where there must be one.
+    Raises `InputError` for a value that is not a number where there must be one.
     """
     try:
         return _tables(runs)

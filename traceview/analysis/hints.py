@@ -12,7 +12,7 @@ _TABLE = re.compile(r'Table with name "?([^"\s]+)"? does not exist')
 _COLUMN = re.compile(r'(?:column named|Referenced column|Column) "([^"]+)"')
 _READ = re.compile(r'(?i)\b(?:FROM|JOIN)\s+"?([a-z_]\w*(?:\.[a-z_]\w*)?)')
 MOST = 6
-"""Tables that are named as having a column; a column of more is no hint."""
+"""Tables that are named as having a column; a column of more is not a hint."""
 
 
 def mended(connection: duckdb.DuckDBPyConnection, message: str, query: str) -> str:

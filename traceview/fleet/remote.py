@@ -100,7 +100,7 @@ def _fetch(store: Any, root: str, names: list[str], target: Path) -> None:
     for name in names:
         path = target / name if name else target
         if any(part in ("..", "") for part in name.split("/") if name):
-            raise InputError(f"{root} holds an object whose name is no path ({name[:80]!r}).")
+            raise InputError(f"{root} holds an object whose name is not a path ({name[:80]!r}).")
         path.parent.mkdir(parents=True, exist_ok=True)
         store.get_file(f"{root}/{name}" if name else root, str(path))
 

@@ -211,7 +211,7 @@ def staged(
 def _add_captured(source: Source, number: int, sink: Sink, folder: Path, options: Options) -> None:
     """Add operators, launches and modules of the capture of graphs to a trace of their replays, before its beginning.
 
-    What ran on the device meanwhile is no part of the trace.
+    What ran on the device meanwhile is not part of the trace.
     """
     folder.mkdir()
     with contextlib.closing(Stages(False)) as stages, stages.open(folder, options, _size(source)) as connection:

@@ -115,7 +115,7 @@ def make_all(connection: duckdb.DuckDBPyConnection, queries: Iterable[str]) -> N
 
 
 def keep(connection: duckdb.DuckDBPyConnection) -> None:
-    """Store what was made for an answer that has been given (`own_queries`); Ctrl-C ends that, and is no error."""
+    """Store what was made for an answer that has been given (`own_queries`); Ctrl-C ends that without an error."""
     # DuckDB makes errors of its own of what the signal's handler raised.
     with contextlib.suppress(KeyboardInterrupt, RuntimeError, duckdb.InterruptException):
         if isinstance(connection, Views):

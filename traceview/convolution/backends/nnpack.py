@@ -141,7 +141,7 @@ def why_not(layer: Any, direction: str, name: str) -> str | None:
     if size > most:
         return f"a filter of {size}, more than its tiles of {most}"
     if direction == "dgrad" and min(pads) < 0:
-        return "padding larger than the filter less one, so that the gradient is no forward pass"
+        return "padding larger than the filter less one, so that the gradient is not a forward pass"
     if max(layer.pad_h, layer.pad_w) >= size:
         return "padding as large as the filter"
     return None

@@ -160,7 +160,7 @@ def _number(text: str, kind: str) -> Any:
 
 
 def _nanoseconds(row: Mapping[str, str], column: str) -> int:
-    """The time in a column, in whole nanoseconds. Raises `ValueError` or `ArithmeticError` for what is none."""
+    """The time in a column, in whole nanoseconds. Raises `ValueError` or `ArithmeticError` for any other text."""
     value = Decimal(row[column]).scaleb(0 if column == "wall_ns" else 6)
     if not value.is_finite() or not 0 <= value < 10**18:
         raise ValueError(f"{row[column][:40]} is not a time")

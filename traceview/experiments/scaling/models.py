@@ -22,7 +22,7 @@ BEST, WORSE, CANNOT = "best", "fits worse", "cannot tell"
 CLOSE, CLOSE_PCT = 1.25, 0.5
 """Errors that differ by no more than this factor, or these percentage points, decide nothing."""
 POOR_PCT = 30.0
-"""A mean error above this is no fit, also of the best."""
+"""Largest mean error at which the best model counts as a fit."""
 
 
 @dataclass(frozen=True)

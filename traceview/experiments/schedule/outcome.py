@@ -27,7 +27,7 @@ def rows(answer: Answer) -> list[dict[str, Any]]:
             second = next((it for it in others if it.family != option.family), None)
             within = answer.in_step.get((slot.module, direction), (None, None))
             if option.backend == OWN and slot.module not in proved:
-                # Own against own in another layout is no gain of a plan that leaves this layer as it is.
+                # Own against own in another layout is not a gain of a plan that leaves this layer as it is.
                 option = plain
             is_dropped = (slot.module, direction) in answer.dropped
             status = "own" if option.backend == OWN else "dropped" if is_dropped else "chosen"

@@ -322,7 +322,7 @@ def compare_numbers(pairs: Sequence[Pair], null: Sequence[Pair] = ()) -> Numbers
 
 
 def _is_lost(row: Row) -> bool:
-    """Whether training itself came to numbers that are none (NaN), of which nothing can be compared."""
+    """Whether training itself gives NaN, which cannot be compared."""
     return not all(map(math.isfinite, json.loads(row.get("parameter_norms") or "[]")))
 
 

@@ -56,7 +56,7 @@ class Tried:
     is_slower: bool = False
     """Whether it was given up because it is clearly slower by itself."""
     left_out: str | None = None
-    """Why it is no part of the best though it was promising."""
+    """Why it is not part of the best though it was promising."""
 
     def ratio(self, phase: str) -> float | None:
         """The median speed-up of a phase, also on a busy machine: it chooses and claims nothing."""
