@@ -1,7 +1,7 @@
 -- doc = """Steps of each rank that hold work of its devices, where one was recorded. Leading ones of more than 1.5
--- times the median are warm-up: they tune, compile or allocate. Of guessed steps none is: what is not like the others
--- does not leave it out, but makes the guess doubtful. Iterations that an inference engine marks differ by what they
--- compute: a first one that takes longer may be a prefill."""
+-- times the median are warm-up: they tune, compile or allocate. Guessed steps never are: one that differs from the
+-- others makes the guess doubtful. Iterations that an inference engine marks differ by what they compute: a first one
+-- that takes longer may be a prefill."""
 -- materialize = true
 -- [columns]
 -- found_by = "how the step was worked out; NULL where the profiler or the program marked it"
