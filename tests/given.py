@@ -110,7 +110,8 @@ def write(folder: Path, *ranks: Given, world_size: int | None = None) -> None:
     """A capture of one or several processes, of a job of as many or of more."""
     for given in ranks:
         with STAGES.open(folder, ONE, 0) as connection:
-            sink = Sink(connection, given.rank, has_tables=True)
+            sink = Sink(connection)
+            sink.rank = given.rank
             sink.write_rows("ranks", [{"world_size": world_size or len(ranks), "pid": 1, "host": given.host}])
             for table, rows in given.rows.items():
                 # The columns of all rows: those that only later rows have would be lost.

@@ -18,7 +18,7 @@ import pytest
 from traceview import cli, render, sql
 from traceview.analysis import advice, critical, reports
 from traceview.ingest.finish import Export, finish
-from traceview.ingest.sink import Sink
+from traceview.ingest.sink import Sink, made
 from traceview.readers import READERS
 from traceview.store import graph, views
 from traceview.tables import TABLES
@@ -37,6 +37,7 @@ def empty(tmp_path_factory: pytest.TempPathFactory) -> duckdb.DuckDBPyConnection
     """A capture that holds nothing at all."""
     folder = tmp_path_factory.mktemp("empty")
     with duckdb.connect() as connection:
+        connection.execute(made())
         finish(Export(Sink(connection), folder / "rank-0000"))
     opened = views.connect(folder)
     critical.prepare(opened, {})

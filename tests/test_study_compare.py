@@ -19,7 +19,7 @@ from traceview.analysis import compare
 from traceview.analysis.compare import Run
 from traceview.analysis.model import Report
 from traceview.ingest.finish import Export, finish
-from traceview.ingest.sink import Sink
+from traceview.ingest.sink import Sink, made
 from traceview.store import views
 
 SAMPLES = Path(__file__).resolve().parent.parent / "samples"
@@ -113,6 +113,7 @@ DECK = {
 
 def copies_of(framework: str, folder: Path) -> Run:
     with duckdb.connect() as connection:
+        connection.execute(made())
         sink = Sink(connection)
         start = 0
         for direction, (calls, megabytes, milliseconds) in DECK[framework].items():

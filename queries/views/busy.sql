@@ -39,7 +39,7 @@ WITH framed AS (
         least(greatest(a.start_ns, coalesce(a.rank_until_ns, a.start_ns)), a.end_ns) AS rank_from_ns
     FROM activities a LEFT JOIN framed c ON c.rank = a.rank
 ), reached AS (
-    SELECT p.*, coalesce(s.rank IS NOT NULL AND p.start_ns < s.end_ns, false) AS starts_in_step,
+    SELECT p.*, coalesce(NOT p.has_steps OR p.start_ns < s.end_ns, false) AS starts_in_step,
         coalesce(s.before_ns + least(p.start_ns, s.end_ns) - s.start_ns, 0) AS at_start_ns,
         coalesce(f.before_ns + least(p.from_ns, f.end_ns) - f.start_ns, 0) AS at_from_ns,
         coalesce(r.before_ns + least(p.rank_from_ns, r.end_ns) - r.start_ns, 0) AS at_rank_from_ns,
@@ -55,7 +55,7 @@ WITH framed AS (
     LEFT JOIN tile z ON z.rank = p.rank AND z.bucket = (least(p.end_ns, p.last_ns) - p.first_ns) // p.bucket_ns
         AND least(p.end_ns, p.last_ns) >= z.start_ns AND least(p.end_ns, p.last_ns) < z.next_ns
 ), told AS NOT MATERIALIZED (
-    SELECT r.*, r.starts_in_step OR r.at_end_ns > r.at_start_ns OR NOT r.has_steps AS is_inside,
+    SELECT r.*, r.starts_in_step OR r.at_end_ns > r.at_start_ns AS is_inside,
         -- Where no launch is known, what starts in a step is of it.
         NOT r.has_steps OR t.rank IS NOT NULL OR (r.launched_ns IS NULL AND r.starts_in_step) AS is_own
     FROM reached r

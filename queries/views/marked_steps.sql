@@ -9,10 +9,13 @@ WITH worked AS (
     FROM (SELECT rank, start_ns, dur_ns FROM raw.kernels UNION ALL SELECT rank, start_ns, dur_ns FROM raw.memcpys)
     GROUP BY rank
 )
-SELECT r.rank, r.step, r.start_ns, r.start_ns + r.dur_ns AS end_ns, r.dur_ns, r.name,
+SELECT r.rank, r.step, r.start_ns, r.start_ns + r.own_ns AS end_ns, r.own_ns AS dur_ns, r.name,
     -- Numbers of their own have those that were worked out.
     if(r.id & ((CAST(1 AS BIGINT) << 40) - 1) >= CAST(1 AS BIGINT) << 39
         OR starts_with(r.domain, 'from when the device'), r.domain, NULL) AS found_by,
     coalesce(r.start_ns >= w.last_ns OR r.start_ns + r.dur_ns <= w.first_ns, false) AS is_empty
-FROM raw.ranges r LEFT JOIN worked w USING (rank)
-WHERE r.kind = 'step' AND r.step IS NOT NULL
+FROM (
+    -- Where the next one begins before it has ended it ends there: each moment is of one step.
+    SELECT *, least(dur_ns, lead(start_ns) OVER (PARTITION BY rank ORDER BY start_ns, id) - start_ns) AS own_ns
+    FROM raw.ranges WHERE kind = 'step' AND step IS NOT NULL
+) r LEFT JOIN worked w USING (rank)

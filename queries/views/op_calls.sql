@@ -9,9 +9,10 @@ WITH call AS (
     SELECT id, rank, pid, tid, start_ns, start_ns + dur_ns AS end_ns FROM raw.ops
     WHERE id IN (SELECT op_id FROM op_rooflines WHERE how <> 'the profiler''s record')
 ), work AS (
-    SELECT id, rank, pid, tid, start_ns FROM raw.ops WHERE id IN (SELECT op_id FROM counted)
+    SELECT id, rank, pid, tid, start_ns, start_ns + dur_ns AS end_ns FROM raw.ops
+    WHERE id IN (SELECT op_id FROM counted)
 )
 SELECT w.id AS op_id, c.id AS call_id
 FROM work w ASOF JOIN call c ON c.rank = w.rank AND c.pid IS NOT DISTINCT FROM w.pid
     AND c.tid IS NOT DISTINCT FROM w.tid AND w.start_ns >= c.start_ns
-WHERE w.start_ns < c.end_ns
+WHERE w.end_ns <= c.end_ns

@@ -19,7 +19,7 @@
 -- reason = "why it is not known"
 -- is_recompute = "whether it runs a forward operator again for the backward pass (activation checkpointing)"
 -- module = "module it ran for"
--- busy_ns = "time of everything that it did on the device; what overlaps counts once"
+-- busy_ns = "durations of everything that it did on the device, at most from its first start to its last end"
 WITH named AS MATERIALIZED (
     -- There are few: as a condition it would be asked of each row.
     SELECT name, is_tf32(name) AS is_tf32 FROM (SELECT DISTINCT name FROM performed)
@@ -27,7 +27,8 @@ WITH named AS MATERIALIZED (
     SELECT o.id AS op_id, c.op_id AS call_id, c.number, c.is_backward, c.is_recompute
     FROM (SELECT id, rank, pid, tid, start_ns, start_ns + dur_ns AS end_ns FROM raw.ops
         WHERE id IN (SELECT op_id FROM performed)) o
-    ASOF JOIN costed.call c ON c.rank = o.rank AND c.pid = o.pid AND c.tid = o.tid AND o.start_ns >= c.start_ns
+    ASOF JOIN costed.call c ON c.rank = o.rank AND c.pid IS NOT DISTINCT FROM o.pid
+        AND c.tid IS NOT DISTINCT FROM o.tid AND o.start_ns >= c.start_ns
     WHERE o.end_ns <= c.end_ns
 ), replayed AS (
     SELECT id, launch_id FROM raw.kernels WHERE op_link = 'graph'
@@ -84,7 +85,7 @@ WITH named AS MATERIALIZED (
             WHEN l.kind = 'all_gather' THEN 1.0 * (l.group_size - 1)
             WHEN l.kind IN ('reduce_scatter', 'all_to_all') THEN 1.0 * (l.group_size - 1) / l.group_size
             ELSE 1 END * l.size_bytes AS BIGINT) AS bytes, 'collective' AS model, 'the profiler''s record' AS how,
-        if(l.size_bytes IS NULL OR l.group_size IS NULL, 'bytes or ranks are not recorded', NULL) AS reason,
+        if(bytes IS NULL, 'bytes or ranks are not recorded', NULL) AS reason,
         false AS is_recompute, k.layer, k.step, coalesce(k.dur_ns, l.dur_ns) AS busy_ns, false AS is_tf32
     FROM raw.collectives l LEFT JOIN raw.kernels k ON k.id = l.kernel_id
 ), every AS (

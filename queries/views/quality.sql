@@ -8,6 +8,24 @@
 WITH launch AS (
     SELECT rank, correlation, start_ns, name FROM raw.api_calls WHERE correlation IS NOT NULL
         AND name LIKE '%Launch%Kernel%'
+), unseen AS (
+    SELECT l.rank, l.start_ns FROM launch l ANTI JOIN (SELECT rank, correlation FROM raw.kernels
+        UNION ALL SELECT rank, correlation FROM raw.memcpys) k ON k.rank = l.rank AND k.correlation = l.correlation
+    WHERE l.rank IN (SELECT rank FROM raw.kernels WHERE correlation IS NOT NULL)
+), lost AS (
+    -- What is captured as a graph does not run.
+    SELECT l.rank, l.start_ns FROM unseen l
+    ASOF LEFT JOIN graph_captures c ON c.rank = l.rank AND l.start_ns >= c.start_ns
+    WHERE c.end_ns IS NULL OR l.start_ns >= c.end_ns
+), seen AS (
+    SELECT l.rank, max(l.start_ns) AS launched_ns, max(k.start_ns + k.dur_ns) AS until_ns
+    FROM launch l JOIN raw.kernels k ON k.rank = l.rank AND k.correlation = l.correlation
+    WHERE l.rank IN (SELECT rank FROM lost) GROUP BY l.rank
+), queued AS (
+    -- Launched after all that ran, the first of it while the device worked, as it did until the end of what counts.
+    SELECT l.rank, min(l.start_ns) AS from_ns FROM lost l JOIN seen s ON s.rank = l.rank
+    JOIN scope c ON c.rank = l.rank AND c.last_ns <= s.until_ns
+    WHERE l.start_ns > s.launched_ns GROUP BY l.rank HAVING min(l.start_ns) < any_value(s.until_ns)
 ), span AS (
     -- Which files say without being read.
     SELECT max(until_ns) - min(from_ns) AS dur_ns
@@ -40,11 +58,9 @@ UNION ALL BY NAME
 SELECT rank, NULL AS source, 'kernels without a CPU op' AS kind, count(*) AS n, NULL AS examples
 FROM raw.kernels WHERE op_id IS NULL GROUP BY rank
 UNION ALL BY NAME
-SELECT l.rank, NULL AS source, 'launches whose kernel is not in the recording' AS kind, count(*) AS n, NULL AS examples
-FROM launch l ANTI JOIN (SELECT rank, correlation FROM raw.kernels UNION ALL SELECT rank, correlation
-    FROM raw.memcpys) k
-    ON k.rank = l.rank AND k.correlation = l.correlation
-WHERE l.rank IN (SELECT rank FROM raw.kernels WHERE correlation IS NOT NULL) GROUP BY l.rank
+SELECT l.rank, NULL AS source, if(l.start_ns >= q.from_ns, 'launches whose kernel comes after the recording',
+    'launches whose kernel is not in the recording') AS kind, count(*) AS n, NULL AS examples
+FROM lost l LEFT JOIN queued q ON q.rank = l.rank GROUP BY ALL
 UNION ALL BY NAME
 SELECT k.rank, NULL AS source, 'kernels that start before their launch' AS kind, count(*) AS n,
     array_agg(k.name ORDER BY k.id)[:10] AS examples

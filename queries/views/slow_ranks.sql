@@ -91,7 +91,7 @@ WITH step AS (
     JOIN counted_steps s ON s.basis = a.basis AND s.peer_group = a.peer_group AND s.level = a.level
     LEFT JOIN explained e ON e.basis = a.basis AND e.peer_group = a.peer_group AND e.level = a.level
 ), chances AS (
-    SELECT *, ln_choices AS ln_n,
+    SELECT *,
         -- The binomial tail from n_apart steps on, each with one choice among all.
         list_sum([exp(lgamma(n_steps + 1) - lgamma(k + 1) - lgamma(n_steps - k + 1) - k * ln_choices
             + (n_steps - k) * ln(1 - exp(-ln_choices)) + ln_choices) FOR k IN range(n_apart, n_steps + 1)]) AS by_steps,

@@ -25,8 +25,10 @@ WITH piece AS (
     SELECT *, NOT starts_in_step AND start_ns >= first_ns AND start_ns < last_ns, between_ns, false, false, true
     FROM busy WHERE between_ns > 0 OR NOT starts_in_step AND start_ns >= first_ns AND start_ns < last_ns
     UNION ALL
-    SELECT *, start_ns < first_ns OR start_ns >= last_ns, alone_ns - step_alone_ns - between_ns, false, false, false
-    FROM busy WHERE alone_ns > step_alone_ns + between_ns OR start_ns < first_ns OR start_ns >= last_ns
+    SELECT *, NOT starts_in_step AND (start_ns < first_ns OR start_ns >= last_ns),
+        alone_ns - step_alone_ns - between_ns, false, false, false
+    FROM busy
+    WHERE alone_ns > step_alone_ns + between_ns OR NOT starts_in_step AND (start_ns < first_ns OR start_ns >= last_ns)
 )
 SELECT rank, device, kind, name, category, algorithm, direction, role, library, op_name, layer, filter,
     call_id IS NOT NULL AS in_call, op_id IS NOT NULL AS has_op, is_continued, op_is_backward, op_phase,

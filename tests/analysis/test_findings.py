@@ -214,7 +214,7 @@ def test_a_report_with_parameters_or_of_another_capture_is_worked_out(capture: P
 @pytest.mark.parametrize("damage", ["{}", "[]", '{"sections": [1]}', '{"sections": [{"columns": 1}], "footer": []}'])
 def test_a_damaged_report_is_worked_out(capture: Path, damage: str) -> None:
     right = reported(capture, "kernels")[1]
-    materialized.remember(capture, json.loads(damage), "kernels")
+    materialized.remember(materialized.place(capture), json.loads(damage), "kernels")
     assert reported(capture, "kernels")[1] == right
 
 
@@ -236,7 +236,7 @@ def test_single_rules_and_other_limits_are_worked_out_each_time(capture: Path) -
 def test_what_is_damaged_is_worked_out_again(capture: Path) -> None:
     _, right = answered(capture)
     for damage in ([{"rule": "x"}], {"findings": [{}]}, None, 3, {"findings": [], "footer": 3}):
-        materialized.remember(capture, damage)
+        materialized.remember(materialized.place(capture), damage)
         assert answered(capture) == (True, right), damage
 
 

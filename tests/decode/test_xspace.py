@@ -15,7 +15,7 @@ from messages import field
 from traceview import store
 from traceview.decode import files, protobuf, xspace
 from traceview.decode.protobuf import Wire
-from traceview.ingest.sink import AT_HAND, BEYOND, LONG, Sink
+from traceview.ingest.sink import AT_HAND, BEYOND, LONG, Sink, made
 from traceview.readers import xplane
 
 SAMPLES = Path(__file__).resolve().parents[2] / "samples" / "xplane"
@@ -97,7 +97,8 @@ def test_a_mapped_file_is_read_as_bytes_are(tmp_path: Path) -> None:
 def test_rows_are_spilled(longer: dict[int, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(xspace, "BATCH_EVENTS", 2000)
     with duckdb.connect() as connection:
-        sink = Sink(connection, folder=tmp_path)
+        connection.execute(made())
+        sink = Sink(connection, tmp_path)
         xplane.read(files.Stream(longer[10]), sink)
         sink.join_spilled()
         for table, n in (("ops", 6380), ("ranges", 16_310)):

@@ -11,7 +11,7 @@ from cases import first
 
 from traceview.ingest import collected
 from traceview.ingest.finish import Export, finish
-from traceview.ingest.sink import Sink
+from traceview.ingest.sink import Sink, made
 from traceview.store import views
 
 ZERO = 1_795_000_000_000_000_000
@@ -22,7 +22,8 @@ UPDATE = "StatefulPartitionedCall/adam_1/IdentityN:IdentityN"
 def opened(folder: Path, about: dict[str, Any]) -> duckdb.DuckDBPyConnection:
     """Two steps of 100 ns each, of which the second's range opens where the first ends, with about."""
     with duckdb.connect() as connection:
-        sink = Sink(connection, 0)
+        connection.execute(made())
+        sink = Sink(connection)
         sink.write_rows("ranks", [{"pid": 1}])
         thread = {"pid": 1, "tid": 1}
         steps = [(0, 100), (101, 299)]
@@ -109,7 +110,8 @@ PIECES = [
 def noted(folder: Path, memory: Any) -> list[tuple[Any, ...]]:
     """Return the allocations of a run in which these tensors were noted in memory."""
     with duckdb.connect() as connection:
-        sink = Sink(connection, 0)
+        connection.execute(made())
+        sink = Sink(connection)
         sink.write_rows("allocations", [{**dict.fromkeys(k for row in PIECES for k in row), **row} for row in PIECES])
         sink.fact(source="given", format="given", n_kept=1, n_events=1)
         collected.add(sink, {"memory": memory})

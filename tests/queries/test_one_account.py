@@ -14,9 +14,11 @@ import pytest
 from given import Given
 from public_traces import EACH
 
+from traceview import sql
 from traceview.analysis import advice, compare, findings, reports
 from traceview.analysis.compare import Run
 
+CHECKS = sql.load_folder(Path(__file__).resolve().parents[2] / "queries" / "checks")
 RULE_OF = {
     "launch": "host_bound",
     "between steps": "idle_at_step_edges",
@@ -130,3 +132,26 @@ def test_the_noise_of_idle_time_is_that_of_its_cause(tmp_path: Path) -> None:
         if part != "(whole step)":
             by_block[block] += time
     assert by_block == {0: pytest.approx(1e6), 1: pytest.approx(1e6), 2: pytest.approx(1e6)}
+
+
+def test_a_moment_is_of_one_step_where_marks_overlap(tmp_path: Path) -> None:
+    """Of marks of 130 us every 100 us the later one has what both cover."""
+    given = Given()
+    for number in range(4):
+        given.span("step", f"ProfilerStep#{number}", 100 * number, 100 * number + 130)
+        given.kernel("k", 100 * number + 20, 100 * number + 90, launched=100 * number + 10)
+    connection = given.open(tmp_path)
+    for name, check in CHECKS.items():
+        assert check.run(connection) == [], name
+    assert rows(connection, "SELECT start_ns, dur_ns FROM steps ORDER BY start_ns") == [
+        {"start_ns": 100_000 * number, "dur_ns": 130_000 if number == 3 else 100_000} for number in range(4)
+    ]
+
+
+def test_without_steps_everything_counts_once(tmp_path: Path) -> None:
+    """Also what takes no time at the very end."""
+    given = Given()
+    given.kernel("k", 20, 90, launched=10)
+    given.kernel("zero", 90, 90, launched=12)
+    found = rows(given.open(tmp_path), "SELECT name, sum(n) AS n FROM totals WHERE is_counted GROUP BY name")
+    assert sorted(found, key=str) == [{"name": "k", "n": 1}, {"name": "zero", "n": 1}]

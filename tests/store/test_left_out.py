@@ -6,6 +6,7 @@ import gzip
 import json
 from pathlib import Path
 
+import duckdb
 import pytest
 from cases import first
 from job_traces import trace, written
@@ -13,7 +14,9 @@ from job_traces import trace, written
 from traceview import store
 from traceview.errors import CHECK_FAILED, InputError, Refused
 from traceview.fleet import Fleet
+from traceview.ingest.finish import Export
 from traceview.store import Options
+from traceview.tables import Table
 
 EVERY = pytest.mark.parametrize("jobs", [1, 2])
 
@@ -81,3 +84,35 @@ def test_a_trace_alone_that_cannot_be_read_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "rank0.json").write_bytes(b"")
     with pytest.raises(InputError, match="is empty"):
         store.convert([tmp_path / "rank0.json"], tmp_path / "made")
+
+
+def test_a_trace_that_cannot_be_finished_leaves_no_rank_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    traces = written(tmp_path / "traces")
+    write = Export.write
+    ranks: list[int] = []
+
+    def failing(export: Export, table: Table, connection: duckdb.DuckDBPyConnection) -> None:
+        write(export, table, connection)
+        if export.sink.rank == 1 and table.name == "ops":
+            ranks.append(export.sink.rank)
+            raise OverflowError("times leave 64 bits")
+
+    monkeypatch.setattr(Export, "write", failing)
+    notes: list[str] = []
+    assert found(convert(traces, 1, notes))[0] == [0, 2, 3]
+    assert ranks and "unexpected OverflowError" in notes[0]
+
+
+@EVERY
+def test_a_rank_whose_clock_cannot_be_true_is_on_its_own(tmp_path: Path, jobs: int) -> None:
+    """The sum of the one's zero and the other's first time is more than 64 bits hold."""
+    traces = written(tmp_path / "traces")
+    for number, base, start in ((0, 3_900_000_000_000_000_000, 3_900_000_000_000_000), (1, 0, -3_900_000_000_000_000)):
+        changed = trace(number)
+        changed["baseTimeNanoseconds"] = base
+        for event in changed["traceEvents"]:
+            if "ts" in event:
+                event["ts"] += start
+        (traces / f"rank{number}.json").write_text(json.dumps(changed))
+    notes: list[str] = []
+    assert found(convert(traces, jobs, notes))[0] == [0, 1, 2, 3] and not notes

@@ -30,7 +30,7 @@ def test_a_small_rank_finds_the_database_of_the_last_one_empty(tmp_path: Path) -
     stages = Stages()
     with stages.open(tmp_path, Options(threads=1), 1) as connection:
         first = found(connection)
-        Sink(connection, has_tables=True).write_rows("devices", [{"name": "A"}, {"name": "B"}])
+        Sink(connection).write_rows("devices", [{"name": "A"}, {"name": "B"}])
         connection.execute("CREATE OR REPLACE TABLE stage.ops AS SELECT 1 AS other")
         connection.execute("CREATE TEMP TABLE event AS SELECT 1 AS a")
         connection.execute("SET VARIABLE spilled = 1")

@@ -209,15 +209,12 @@ def _answer(
         "of": "the run, once" if most["run_ns"] is not None else "the step" if most["has_steps"] else "the recording",
     }
     if share is not None and share < at_least_pct:
-        return _finding(rule, NOT_FOUND, f"there is some, but it costs {share:.2f} % of {_denominator(most)}", **facts)
+        of = "the recording" if most["run_ns"] is not None else facts["of"]
+        return _finding(rule, NOT_FOUND, f"there is some, but it costs {share:.2f} % of {of}", **facts)
     return _finding(rule, FOUND, "", **facts)
 
 
 _TIMES = ("saving_ns", "step_ns", "run_ns", "saving_pct")
-
-
-def _denominator(row: Mapping[str, Any]) -> str:
-    return "the step" if row["run_ns"] is None and row["has_steps"] else "the recording"
 
 
 def _finding(rule: sql.Query, status: str, reason: str, **facts: Any) -> Finding:

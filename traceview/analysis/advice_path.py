@@ -8,7 +8,6 @@ not certain is not known, and then the bound of the rule stands.
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -53,7 +52,7 @@ def run(
 ) -> list[Finding]:
     """As `advice.run`, each finding bounded by the path of the step, and in the order of that bound."""
     removals = {rule.name: query for rule in rules if (query := removal(rule))}
-    with contextlib.closing(connection.cursor()) as second, ThreadPoolExecutor(1) as pool:
+    with views.beside(connection) as second, ThreadPoolExecutor(1) as pool:
         # Rules are many short queries, the path is few: side by side, where neither needs the memory of the other.
         early = pool.submit(work_out, second) if removals and views.has_room(connection) else None
         said = advice.run(connection, rules, params, at_least_pct)

@@ -6,6 +6,7 @@ those that running every rule gives, so they are used only where the user set no
 
 from __future__ import annotations
 
+import contextlib
 import re
 import textwrap
 from collections import defaultdict
@@ -18,6 +19,7 @@ from typing import Any
 from traceview import sql
 from traceview.analysis import advice, certainty, experiment, reports
 from traceview.analysis.model import AT_LEAST_PCT, TRACE, Column, Finding, Look, Report, Section
+from traceview.errors import InputError
 from traceview.lazy import duckdb
 from traceview.paths import content, read_toml
 from traceview.store import learned, materialized, views
@@ -54,8 +56,8 @@ def run(
     """Answer by these rules, all without one. `is_remembered`: by what an earlier command found, where it is the same;
     not for some ranks of a capture, or a device that was named by hand."""
     rules = rules or advice.load()
-    folder = views.folder_of(connection) if is_remembered and is_usual(rules, params, at_least_pct) else None
-    if folder and (known := remembered(folder)):
+    own = views.memory_of(connection) if is_remembered and is_usual(rules, params, at_least_pct) else None
+    if own and (known := _again(materialized.recall(own))):
         return known
     # It imports numpy, which takes as long as a small capture.
     from traceview.analysis import advice_path
@@ -67,8 +69,8 @@ def run(
         reports.footer(connection),
     )
     done = Answers(tuple(found), tuple(line for each in lines for line in each), ran_on(connection))
-    if folder:
-        materialized.remember(folder, asdict(done))
+    if own:
+        materialized.remember(own, asdict(done))
     return done
 
 
@@ -79,7 +81,12 @@ def is_usual(rules: Sequence[sql.Query], params: Mapping[str, str] | None, at_le
 
 def remembered(folder: Path) -> Answers | None:
     """The answers of all rules about a capture as an earlier command found them; None where there are none."""
-    plain = materialized.recall(folder)
+    with contextlib.suppress(OSError, InputError):
+        return _again(materialized.recall(materialized.place(folder)))
+    return None
+
+
+def _again(plain: Any) -> Answers | None:
     try:
         findings = tuple(Finding(**{**each, "evidence": tuple(each["evidence"])}) for each in plain["findings"])
         return Answers(findings, tuple(map(str, plain["footer"])), learned.Place(**plain["place"]))

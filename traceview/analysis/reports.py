@@ -18,7 +18,7 @@ import tomli
 from traceview import sql
 from traceview.analysis import experiment
 from traceview.analysis.model import TRACE, Column, Look, Report, Section
-from traceview.errors import UsageError, meant, unknown
+from traceview.errors import InputError, UsageError, meant, unknown
 from traceview.lazy import duckdb
 from traceview.paths import content
 from traceview.store import materialized, views
@@ -126,19 +126,19 @@ def run(
         sections.append(best(connection))
     sections += asked(recipe.sections[n_first:])
     report = experiment.explained(replace(report, sections=tuple(sections), footer=footer(connection)), lines)
-    folder = views.folder_of(connection) if is_remembered and not params and not options else None
-    if folder and sum(len(section.rows) for section in sections) <= MOST_REMEMBERED:
-        materialized.remember(folder, asdict(report), name)
+    own = views.memory_of(connection) if is_remembered and not params and not options else None
+    if own and sum(len(section.rows) for section in sections) <= MOST_REMEMBERED:
+        materialized.remember(own, asdict(report), name)
     return for_trace(report, source)
 
 
 def remembered(folder: Path, name: str, source: str) -> Report | None:
     """The report of a capture as an earlier command made it, without a connection; None where there is none."""
-    plain = materialized.recall(folder, name)
     try:
+        plain = materialized.recall(materialized.place(folder), name)
         sections = tuple(map(_section_again, plain["sections"]))
         return for_trace(Report(**{**plain, "sections": sections, "footer": tuple(plain["footer"])}), source)
-    except (TypeError, KeyError, AttributeError):
+    except (TypeError, KeyError, AttributeError, OSError, InputError):
         return None
 
 

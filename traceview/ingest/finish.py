@@ -8,6 +8,7 @@ that module alone, never from a trace.
 from __future__ import annotations
 
 import contextlib
+import shutil
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -93,13 +94,16 @@ def _query(table: Table) -> tuple[str, set[str]]:
 
 
 def finish(export: Export) -> None:
-    """Work out the derived columns of a rank, and write its tables."""
+    """Work out the derived columns of a rank, and write its tables: all of them, or none."""
     export.folder.mkdir(parents=True)
-    n_rows = _counts(export.sink)
-    tables = export.tables(n_rows)
-    is_small = max(n_rows.values()) < AT_ONCE_ROWS
-    with LowMemory(export.sink.connection, AT_ONCE_BYTES if is_small else FIRST_BYTES) as attempt:
-        (_at_once if is_small else _one_by_one)(export, tables, attempt)
+    with contextlib.ExitStack() as stack:
+        stack.callback(shutil.rmtree, export.folder, ignore_errors=True)
+        n_rows = _counts(export.sink)
+        tables = export.tables(n_rows)
+        is_small = max(n_rows.values()) < AT_ONCE_ROWS
+        with LowMemory(export.sink.connection, AT_ONCE_BYTES if is_small else FIRST_BYTES) as attempt:
+            (_at_once if is_small else _one_by_one)(export, tables, attempt)
+        stack.pop_all()
 
 
 def _counts(sink: Sink) -> dict[str, int]:

@@ -97,20 +97,12 @@ class Sink(Account):
     Times are nanoseconds from any zero the reader likes; `zero_unix_ns` says where that zero lies, if the trace knows.
     """
 
-    def __init__(
-        self,
-        connection: duckdb.DuckDBPyConnection,
-        rank: int = 0,
-        folder: Path | None = None,
-        has_tables: bool = False,
-    ) -> None:
-        """`folder`: where rows that are not looked at again until all are there may be spilled; None for nowhere.
-
-        `has_tables`: whether what `made` makes is there.
-        """
+    def __init__(self, connection: duckdb.DuckDBPyConnection, folder: Path | None = None) -> None:
+        """On the `connection` is what `made` makes. `folder`: where rows that are not looked at again until all are
+        there may be spilled; None for nowhere."""
         super().__init__()
         self.connection = connection
-        self.rank = rank
+        self.rank = 0
         self.folder = folder
         self.zero_unix_ns: int | None = None
         self.recorded_rank: int | None = None
@@ -121,8 +113,6 @@ class Sink(Account):
         """Files by table whose spilled rows have joined it."""
         self._n_written = 0
         connection.execute("; ".join(sql.text(f"ingest/events/{macro}") for macro in MACROS))
-        if not has_tables:
-            connection.execute(made())
 
     def write(self, table: str, batch: pa.Table | pa.RecordBatch) -> None:
         """Add rows. Columns are matched by name; columns left out are NULL; a missing `id` is assigned."""

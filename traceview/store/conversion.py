@@ -19,7 +19,7 @@ from traceview.errors import InputError, NoRoom, Refused, shortage
 from traceview.ingest import collected, secrets
 from traceview.ingest.finish import Export, finish
 from traceview.ingest.options import Options
-from traceview.ingest.sink import Sink, at_hand
+from traceview.ingest.sink import LATEST_NS, WEEK_NS, Sink, at_hand
 from traceview.lazy import duckdb
 from traceview.paths import literal
 from traceview.sql import PARQUET, texts
@@ -194,7 +194,7 @@ def staged(
     """The files of one rank, read into a staging database that lies in memory, or in `folder` where it does not fit."""
     n_bytes = size(group)
     with stages.open(folder, options, n_bytes) as connection:
-        sink = Sink(connection, folder=folder / SPILLED, has_tables=True)
+        sink = Sink(connection, folder / SPILLED)
         for source in group.sources:
             _read_source(source, sink, group, options, done, total or n_bytes)
             done += _size(source)
@@ -215,7 +215,7 @@ def _add_captured(source: Source, number: int, sink: Sink, folder: Path, options
     """
     folder.mkdir()
     with contextlib.closing(Stages(False)) as stages, stages.open(folder, options, _size(source)) as connection:
-        other = Sink(connection, folder=folder / SPILLED, has_tables=True)
+        other = Sink(connection, folder / SPILLED)
         source.reader.read(Stream(source.path), other)
         other.settle_times()
         other.join_spilled()
@@ -277,7 +277,8 @@ class Clock:
 
         `earliest_ns` is its first start on its own clock, `zero_unix_ns` the wall-clock time of that clock's zero.
         """
-        if zero_unix_ns is None:
+        # Of a rank that begins at no time that can be true the sums with times of others would leave 64 bits.
+        if zero_unix_ns is None or not -WEEK_NS <= zero_unix_ns + earliest_ns <= LATEST_NS:
             return earliest_ns, None
         if self.origin_unix_ns is None:
             self.origin_unix_ns = zero_unix_ns + earliest_ns

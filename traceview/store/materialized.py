@@ -11,8 +11,8 @@ import hashlib
 import json
 import os
 import shutil
-import tempfile
 import time
+import zlib
 from collections import Counter
 from collections.abc import Collection
 from functools import cache as once
@@ -22,7 +22,7 @@ from typing import Any
 
 from traceview.errors import InputError
 from traceview.lazy import duckdb
-from traceview.paths import digest, own_folder, patterns, user_cache
+from traceview.paths import digest, own_folder, patterns, temporary_folder, user_cache
 from traceview.store import graph, integrity, recorded
 
 RULES = patterns("answers")
@@ -115,28 +115,26 @@ def forget(folder: Path) -> None:
             shutil.rmtree(place(capture), ignore_errors=True)
 
 
-def recall(folder: Path, name: str = ADVICE) -> Any:
-    """Return what was answered about a capture under a name; None where nothing was, or it cannot be read."""
-    with contextlib.suppress(OSError, InputError, ValueError, RecursionError):
-        own = place(folder)
-        path = own / f"{name}.json"
-        text = path.read_bytes() if path.lstat().st_size <= MOST_BYTES else b"null"
-        used(own)
-        return json.loads(text)
+def recall(own: Path, name: str = ADVICE) -> Any:
+    """Return what is remembered under a name in a folder; None where nothing is, or it is not as it was written."""
+    found = integrity.read_json(own / f"{name}.json")
+    answers = found.get("answers")
+    with contextlib.suppress(RecursionError):
+        if found.get("sum") == zlib.crc32(json.dumps(answers).encode()):
+            used(own)
+            return answers
     return None
 
 
-def remember(folder: Path, answers: Any, name: str = ADVICE) -> None:
+def remember(own: Path, answers: Any, name: str = ADVICE) -> None:
     """Store answers. What is long, or cannot be written, is worked out again next time."""
     with contextlib.suppress(OSError, InputError, TypeError):
-        text = json.dumps(answers)
-        own = place(folder)
-        if len(text) > MOST_BYTES:  # All of it is ASCII.
+        if len(text := json.dumps(answers)) > MOST_BYTES:  # All of it is ASCII.
             return
-        handle, draft = tempfile.mkstemp(prefix=".making-", dir=own_folder(own))
-        with os.fdopen(handle, "w", encoding="ascii") as stream:
-            stream.write(text)
-        Path(draft).replace(own / f"{name}.json")
+        with temporary_folder(".making-", own_folder(own)) as building:
+            draft = building / name
+            draft.write_text(json.dumps({"sum": zlib.crc32(text.encode()), "answers": answers}), encoding="ascii")
+            draft.replace(own / f"{name}.json")
         make_room(own, BYTES)
 
 

@@ -127,8 +127,8 @@ def plain(connection: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnection:
     return connection.own if isinstance(connection, Views) else connection
 
 
-def folder_of(connection: duckdb.DuckDBPyConnection) -> Path | None:
-    """The capture that a connection reads, where what is said of it may be remembered; None where it may not."""
+def memory_of(connection: duckdb.DuckDBPyConnection) -> Path | None:
+    """Folder of the cache for answers about a capture as it was when it was opened; None where none may be stored."""
     return connection.making.remembered if isinstance(connection, Views) else None
 
 
@@ -148,12 +148,20 @@ def ask_each(
     """Ask for each item, in their order; by two threads, each with a connection of its own, where that is sooner."""
     if len(items) < 2 or not isinstance(connection, Views) or not has_room(connection):
         return [ask(connection, item) for item in items]
+    with beside(connection) as second:
+        return _by_two(connection, second, ask, items)
+
+
+@contextlib.contextmanager
+def beside(connection: duckdb.DuckDBPyConnection) -> Iterator[duckdb.DuckDBPyConnection]:
+    """A second connection, for work of another thread: what interrupts the first one ends that, too."""
     with contextlib.closing(connection.cursor()) as second:
-        connection.others.append(second.own)
+        others = connection.others if isinstance(connection, Views) else []
+        others.append(plain(second))
         try:
-            return _by_two(connection, second, ask, items)
+            yield second
         finally:
-            connection.others.remove(second.own)
+            others.remove(plain(second))
 
 
 def _by_two(first: C, second: C, work: Callable[[C, S], T], items: Sequence[S]) -> list[T]:
@@ -350,7 +358,7 @@ class _Making:
         self._empty: set[str] = set()
         self._n_timed: int | None = None
         self.held = Held()
-        self.remembered = self.folder if self.places and not self.options.device else None
+        self.remembered = self.places[0] if self.places and not self.options.device else None
         if self._given:
             materialized.used(self.places[0])
         else:

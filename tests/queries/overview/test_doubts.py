@@ -59,6 +59,11 @@ def test_marked_steps_of_two_kinds(trained: tuple[int, ...], n_doubts: int, tmp_
     assert doubts(given, tmp_path) == [said + "both kinds."] * n_doubts
 
 
+def test_kernels_without_a_launch_are_no_launches(tmp_path: Path) -> None:
+    text = doubts(kernels(8, 10, n_lost=2), tmp_path)[0]
+    assert text.startswith("Doubt: 2 launched kernels are not in the recording (20.0 % of the launches)")
+
+
 def test_launches_whose_kernel_was_not_recorded(tmp_path: Path) -> None:
     assert doubts(kernels(8, n_lost=2), tmp_path) == [
         "Doubt: 2 launched kernels are not in the recording (20.0 % of the launches): the device was "

@@ -25,3 +25,13 @@ def test_an_operator_is_part_of_the_call_that_runs_around_it(tmp_path: Path) -> 
     assert rows(connection, "SELECT op_name, kernel, own_ns FROM op_floors") == [
         ("aten::linear", "kernel of aten::mine", 5000)
     ]
+
+
+def test_work_of_an_operator_around_a_call_is_not_the_calls(tmp_path: Path) -> None:
+    """Also where the call inside it begins in the same tick."""
+    given = Given()
+    given.op("custom::block", 0, 50)
+    given.op("aten::mm", 0, 20, SHAPES, ["", ""])
+    given.kernel("of the block", 100, 200, launched=30)
+    given.kernel("of mm", 210, 220, launched=12)
+    assert rows(given.open(tmp_path), "SELECT own_ns, kernel FROM op_floors") == [(10_000, "of mm")]

@@ -52,6 +52,33 @@ def test_a_recording_that_ends_before_its_kernels(tmp_path: Path) -> None:
     assert found(given, tmp_path) == {"launches whose kernel is not in the recording": [1, None]}
 
 
+def test_what_is_captured_as_a_graph_does_not_run(tmp_path: Path) -> None:
+    given = in_order()
+    given.call("cudaStreamBeginCapture", 50, 51)
+    given.launch(55)
+    given.call("cudaStreamEndCapture", 60, 61)
+    given.launch(65)
+    assert found(given, tmp_path) == {"launches whose kernel is not in the recording": [1, None]}
+
+
+def test_a_host_that_is_ahead_at_the_end_has_lost_nothing(tmp_path: Path) -> None:
+    """Only where the device works until the end of what counts, and from the last launch that it reached."""
+    given = Given()
+    for at in range(3):
+        given.kernel("k", 100 + 40 * at, 140 + 40 * at, launched=10 * at)
+    given.launch(12)
+    given.launch(50)
+    given.launch(230)
+    assert found(given, tmp_path / "ahead") == {
+        "kernels without a CPU op": [3, None],
+        "launches whose kernel comes after the recording": [2, None],
+        "launches whose kernel is not in the recording": [1, None],
+    }
+    given.span("step", "ProfilerStep#1", 0, 400)
+    kinds = found(given, tmp_path / "idle")
+    assert kinds["launches whose kernel is not in the recording"] == [3, None]
+
+
 def test_the_profiler_itself_and_two_names_of_a_process(tmp_path: Path) -> None:
     given = in_order()
     for number in range(2):

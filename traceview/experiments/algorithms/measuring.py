@@ -242,7 +242,6 @@ def processor(file: Path = Path("/proc/cpuinfo")) -> str:
     """The name of this machine's processor."""
     with contextlib.suppress(OSError):
         for line in file.read_text(encoding="utf-8", errors="replace").splitlines():
-            name, _, value = line.partition(":")
-            if name.strip() == "model name":
-                return value.strip()
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
     return platform.machine() or "an unknown processor"
