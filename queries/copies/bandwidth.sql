@@ -1,7 +1,7 @@
 -- title = "Effective bandwidth by size"
 -- doc = """Over the whole recording. The link is the host link of the GPU for HtoD and DtoH, and half of the memory
--- bandwidth for DtoD (read and written). Values far above 100 % mean that the recorded durations are too short to be
--- those of the copies."""
+-- bandwidth for DtoD (read and written); of a product that is guessed neither is known. Values far above 100 % mean
+-- that the recorded durations are too short to be those of the copies."""
 -- cannot = "No copy with a recorded size in this trace."
 -- leave_out = ["link_bytes_per_s", "size_bytes", "memory"]
 -- [columns]
@@ -19,7 +19,8 @@
 -- link_bytes_per_s = "link rate"
 WITH sized AS (
     SELECT m.direction, coalesce(m.src_kind || ' -> ' || m.dst_kind, '?') AS memory, m.size_bytes, m.dur_ns,
-        CASE WHEN m.direction IN ('HtoD', 'DtoH') THEN p.host_link_bytes_per_s
+        CASE WHEN starts_with(p.peaks_from, 'taken for ') THEN NULL
+            WHEN m.direction IN ('HtoD', 'DtoH') THEN p.host_link_bytes_per_s
             WHEN m.direction = 'DtoD' THEN p.memory_bytes_per_s / 2 END AS link,
         CASE WHEN size_bytes < 4096 THEN 0 WHEN size_bytes < 65536 THEN 1 WHEN size_bytes < 1048576 THEN 2
             WHEN size_bytes < 16777216 THEN 3 ELSE 4 END AS class

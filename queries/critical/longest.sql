@@ -8,19 +8,20 @@
 -- name = "kernel, operator, call or library primitive"
 -- kind = "which of these"
 -- op_name = "operator that launched most of it"
--- n = "times on the path"
+-- n = "how many have time on the path; of an operator its pieces count once"
 -- dur_ns = "their time on the path"
 -- path_pct = "of the path"
--- all = "times in the {step|recording}"
+-- all = "how many there are in the {step|recording}"
 -- all_ns = "time of all of them"
 -- [headings]
 -- path_pct = "of path"
 WITH every AS (
-    SELECT name, kind, count(*) AS n, sum(end_ns - start_ns) AS all_ns FROM critical_task GROUP BY name, kind
+    SELECT name, kind, count(DISTINCT id) AS n, sum(end_ns - start_ns) AS all_ns FROM critical_task GROUP BY name, kind
 ), whole AS (
     SELECT sum(dur_ns) AS dur_ns FROM critical_part
 )
-SELECT p.name, p.kind, arg_max(p.op_name, p.dur_ns) AS op_name, count(*) AS n, CAST(sum(p.dur_ns) AS BIGINT) AS dur_ns,
+SELECT p.name, p.kind, arg_max(p.op_name, p.dur_ns) AS op_name, count(DISTINCT p.id) AS n,
+    CAST(sum(p.dur_ns) AS BIGINT) AS dur_ns,
     100.0 * sum(p.dur_ns) / nullif(any_value(w.dur_ns), 0) AS path_pct, any_value(e.n) AS "all",
     CAST(any_value(e.all_ns) AS BIGINT) AS all_ns
 FROM critical_part p CROSS JOIN whole w

@@ -8,14 +8,14 @@
 -- [columns]
 -- name = "kernel, operator, call or library primitive"
 -- kind = "which of these"
--- n = "times not on the path"
+-- n = "how many have time that is not on the path"
 -- dur_ns = "their time"
 -- least_slack_ns = "smallest slack"
 -- median_slack_ns = "median slack"
 WITH on_path AS (
     SELECT DISTINCT task FROM critical_piece WHERE task IS NOT NULL
 )
-SELECT t.name, t.kind, count(*) AS n, CAST(sum(t.end_ns - t.start_ns) AS BIGINT) AS dur_ns,
+SELECT t.name, t.kind, count(DISTINCT t.id) AS n, CAST(sum(t.end_ns - t.start_ns) AS BIGINT) AS dur_ns,
     min(s.slack_ns) AS least_slack_ns, CAST(median(s.slack_ns) AS BIGINT) AS median_slack_ns
 FROM critical_task t JOIN critical_slack s ON s.number = t.number
 WHERE t.number NOT IN (FROM on_path)

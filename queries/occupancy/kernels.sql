@@ -11,7 +11,7 @@
 -- operator = "operator that launched it"
 -- calls = "launches with fewer threads than the device can hold"
 -- total_ns = "their time"
--- time_pct = "of the time of all kernels"
+-- time_pct = "of the time of the kernels that the table before this counts"
 -- threads = "median of threads per launch"
 -- fill_pct = "median of threads, of what the device can hold"
 -- blocks = "median of blocks per launch"
@@ -27,7 +27,8 @@ WITH sized AS (
 )
 SELECT name, category, coalesce(op_name, '(no operator)') AS operator, count(*) AS calls,
     CAST(sum(dur_ns) AS BIGINT) AS total_ns,
-    100.0 * sum(dur_ns) / nullif((SELECT sum(dur_ns) FROM raw.kernels), 0) AS time_pct,
+    100.0 * sum(dur_ns) / nullif((SELECT sum(dur_ns) FROM sized WHERE blocks IS NOT NULL
+        AND category <> 'communication'), 0) AS time_pct,
     median(threads) AS threads, 100.0 * median(threads / capacity) AS fill_pct, median(blocks) AS blocks,
     any_value(n_cores) AS cores
 FROM sized

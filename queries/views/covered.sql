@@ -8,9 +8,11 @@
 WITH step AS (
     SELECT rank, step FROM step_times WHERE NOT is_warmup
 ), work AS (
-    SELECT p.rank, sum(p.dur_ns) AS total_ns
-    FROM performed p JOIN scope s ON s.rank = p.rank LEFT JOIN step t ON t.rank = p.rank AND t.step = p.step
-    WHERE NOT s.has_steps OR t.step IS NOT NULL GROUP BY p.rank
+    SELECT b.rank, sum(b.dur_ns) AS total_ns
+    FROM busy b JOIN scope s ON s.rank = b.rank LEFT JOIN step t ON t.rank = b.rank AND t.step = b.step
+    -- Where no launch is known, what starts in a step is of it.
+    WHERE NOT s.has_steps OR t.step IS NOT NULL OR b.launched_ns IS NULL AND b.step IS NULL AND b.starts_in_step
+    GROUP BY b.rank
 ), cost AS (
     SELECT rank, sum(busy_ns) FILTER (reason IS NULL) AS covered_ns,
         sum(busy_ns) FILTER (reason IS NOT NULL) AS unknown_ns

@@ -105,6 +105,15 @@ def test_a_first_screen_names_the_first_changes_and_counts_the_others() -> None:
         assert dict(zip((column.name for column in section.columns), section.rows[0], strict=True))["change"] == shown
 
 
+def test_a_saving_of_one_rank_of_a_job_names_it() -> None:
+    """It is a share of the step of that rank, which the first screen does not show."""
+    found = replace(_finding("straggler", 5, "high"), rank=7, n_ranks=1)
+    section = findings.best_of([found])
+    assert dict(zip((column.name for column in section.columns), section.rows[0], strict=True))["per"] == (
+        "per step of rank 7"
+    )
+
+
 def test_nothing_found_is_not_nothing_to_tell(tmp_path: Path) -> None:
     with Given().open(tmp_path) as connection:
         (row,) = findings.best(connection).rows

@@ -39,5 +39,12 @@ def test_claims_about_single_answers_hold(
 ) -> None:
     trace = tmp_path / "a.json.gz"
     shutil.copyfile(root / TRACES["A"], trace)
+    for letter, command, words in (
+        ("C", ["report", "conv"], "direct"),
+        ("D", ["advise", "plain_layout_on_cpu"], "Plain layout on a CPU"),
+    ):
+        shutil.copyfile(root / TRACES[letter], tmp_path / letter)
+        assert cli.main([command[0], str(tmp_path / letter), command[1]]) == 0
+        assert words in capsys.readouterr().out
     assert cli.main(["report", str(trace), "lines"]) == 0
     assert "--stacks" in capsys.readouterr().out

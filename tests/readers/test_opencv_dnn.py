@@ -36,6 +36,18 @@ def test_layers_are_averaged_and_a_fused_one_says_so(tmp_path: Path) -> None:
     assert connection.execute("SELECT n_events, n_kept, n_dropped FROM captures").fetchall() == [(7, 6, 1)]
 
 
+def test_what_the_steps_leave_out_as_warm_up_is_in_no_average(tmp_path: Path) -> None:
+    path = tmp_path / "rank-0000.opencv.txt"
+    lines = []
+    for step, ns in enumerate((180_000, 50_000, 30_000, 80_000)):
+        start = 1795000000000000000 + 1_000_000 * step
+        lines += [f"step\t{step}\t{start}\t{start + ns}", f"layer\t{step}\tconv1\tConvolution\t{ns - 1000}"]
+    path.write_text("".join(f"traceview-opencv\t{line}\n" for line in lines))
+    connection = connected(store.convert([path], tmp_path / "capture"))
+    query = "SELECT (SELECT list(step ORDER BY step) FROM step_times WHERE NOT is_warmup), n, dur_ns FROM layer_times"
+    assert connection.execute(query).fetchall() == [([1, 2, 3], 3, 52_333)]
+
+
 def test_nothing_but_its_first_words_is_a_sentence(tmp_path: Path) -> None:
     path = tmp_path / "cut"
     path.write_text("traceview-opencv\tstep\t3\t17950000")

@@ -9,7 +9,7 @@ Invariant: a hint may let a pattern through that does not match, never hold back
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Sequence
 
 NOT_A_LITERAL = frozenset("dDwWsSbBAZ")
@@ -29,10 +29,8 @@ class HintIndex:
     most of their words.
     """
 
-    def __init__(self, patterns: Sequence[str], corpus: Sequence[str]) -> None:
-        """`corpus`: typical names; the rarest literal of a pattern there becomes its hint."""
-        text = "\n".join(corpus).lower()
-        common = Counter(grams(text))
+    def __init__(self, patterns: Sequence[str]) -> None:
+        """The longest literal of a pattern becomes its hint."""
         self.always: list[int] = []
         self.by_gram: defaultdict[str, list[tuple[str, int]]] = defaultdict(list)
         self.memo: dict[str, tuple[int, ...]] = {}
@@ -42,9 +40,8 @@ class HintIndex:
             if not options:
                 self.always.append(number)
                 continue
-            rarest = min(options, key=lambda hints: sum(min(common[gram] for gram in grams(hint)) for hint in hints))
-            for hint in set(rarest):
-                self.by_gram[min(grams(hint), key=lambda gram: common[gram])].append((hint, number))
+            for hint in set(max(options, key=lambda hints: len(min(hints, key=len)))):
+                self.by_gram[hint[:GRAM]].append((hint, number))
 
     def candidates(self, low: str) -> list[int]:
         """Numbers of the patterns that may match the lower-cased name, in order."""

@@ -139,7 +139,7 @@ class RuleSet:
         self.branches = [
             Branch(rule, text) for rule in self.rules for pattern in rule.patterns for text in split(pattern)
         ]
-        self.index = HintIndex([branch.text for branch in self.branches], [e for r in self.rules for e in r.examples])
+        self.index = HintIndex([branch.text for branch in self.branches])
 
     def find(self, name: str) -> Found:
         """The first rule that matches `name`, and the direction it read there. The last rule matches every name.

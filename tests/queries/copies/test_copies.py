@@ -36,6 +36,17 @@ def test_bandwidth_stands_beside_the_link(tmp_path: Path) -> None:
     assert found["PtoP"]["link_bytes_per_s"] is None
 
 
+def test_a_guessed_product_has_no_link(tmp_path: Path) -> None:
+    """Kernels of Ampere run on each later product, whose memory may be twice as fast."""
+    given = Given()
+    given.device("GPU 0")
+    given.kernel("ampere_sgemm_128x64_nn", 0, 1)
+    given.copy("DtoD", 30, 31, size_bytes=1_600_000)
+    (row,) = section(given.open(tmp_path), "copies/bandwidth")
+    assert row["throughput_bytes_per_s"] == 1.6e12
+    assert (row["link_bytes_per_s"], row["link_pct"]) == (None, None)
+
+
 def test_the_pageable_share_counts_copies_whose_memory_is_known(tmp_path: Path) -> None:
     given = Given()
     given.copy("HtoD", 0, 3, size_bytes=300, src_kind="pageable", dst_kind="device")

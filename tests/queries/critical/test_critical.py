@@ -53,6 +53,16 @@ def one_step() -> Given:
     return given
 
 
+def test_an_operator_is_counted_once_whatever_its_pieces(tmp_path: Path) -> None:
+    given = one_step()
+    given.op("aten::inner", 25, 30)
+    connection = prepared(tmp_path, given)
+    found = {row["name"]: row["n"] for row in section(connection, "critical/slack")}
+    assert connection.execute("SELECT count(*) FROM critical_task WHERE name = 'aten::mm'").fetchall() == [(5,)]
+    assert found["aten::mm"] == 1
+    assert {row["name"]: row["all"] for row in section(connection, "critical/longest")}["aten::mm"] == 1
+
+
 def test_the_path_from_launch_over_the_stream_to_the_synchronisation(tmp_path: Path) -> None:
     connection = prepared(tmp_path, one_step())
     assert parts(connection) == [

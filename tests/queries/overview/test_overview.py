@@ -292,6 +292,19 @@ def test_what_a_model_costs_is_not_said_of_a_part_of_it(tmp_path: Path) -> None:
             assert found[0]["covered_pct"] == pytest.approx(80)
 
 
+def test_work_without_a_launch_is_not_covered(tmp_path: Path) -> None:
+    """No operator tells what that computes, which runs in the step all the same."""
+    given = training(3, 1000)
+    given.device("NVIDIA A100-SXM4-40GB")
+    for start in (0, 1000, 2000):
+        given.op("aten::mm", start + 10, start + 15, [[512, 512], [512, 512]], ["", ""])
+        given.kernel("ampere_sgemm_128x64_nn", start + 20, start + 220, launched=start + 11)
+        given.kernel("ampere_sgemm_128x64_nn", start + 300, start + 400)
+    with given.open(tmp_path) as connection:
+        (found,) = section(connection, "overview/efficiency")
+    assert (found["least"], found["covered_pct"]) == ("at least ", pytest.approx(100 * 200 / 300))
+
+
 def test_a_kernel_beside_a_copy_is_as_expensive_as_it_is_long(tmp_path: Path) -> None:
     """Time in which both run is counted for the copy, which began before; the kernel's own 1,802 us stand beside."""
     given = Given()
