@@ -67,7 +67,7 @@ def test_what_cannot_be_fetched_is_a_sentence(bucket: str) -> None:
     with pytest.raises(InputError, match="cannot be read"):
         remote.fetched("s3://no-such-bucket-here/x")
     fsspec.filesystem("s3").pipe_file("traces/bad/../../escaped.json", b"{}")
-    with pytest.raises(InputError, match="traces/bad holds an object whose name is no path"):
+    with pytest.raises(InputError, match="traces/bad holds an object whose name is not a path"):
         remote.fetched(f"{bucket}/bad")
 
 

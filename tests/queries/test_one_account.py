@@ -135,7 +135,7 @@ def test_the_noise_of_idle_time_is_that_of_its_cause(tmp_path: Path) -> None:
 
 
 def test_a_moment_is_of_one_step_where_marks_overlap(tmp_path: Path) -> None:
-    """Of marks of 130 us every 100 us the later one has what both cover."""
+    """Marks of 130 us every 100 us: the later one has what both cover."""
     given = Given()
     for number in range(4):
         given.span("step", f"ProfilerStep#{number}", 100 * number, 100 * number + 130)

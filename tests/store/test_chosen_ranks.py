@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -61,3 +62,17 @@ def test_a_report_about_one_rank(job: Path, capsys: pytest.CaptureFixture[str]) 
         main(["report", str(job), "--rank", "5;0"])
     assert ended.value.code == 2
     assert "write for example 1,4,16" in capsys.readouterr().err
+
+
+def test_a_chosen_rank_whose_tables_are_gone_is_read_once_more(tmp_path: Path) -> None:
+    traces = written(tmp_path / "traces", 3)
+    shutil.rmtree(store.resolve(traces) / "rank-0001")
+    with store.open_capture(traces, Options(ranks=frozenset((1,)))) as connection:
+        assert connection.execute("SELECT DISTINCT rank FROM kernels").fetchall() == [(1,)]
+
+
+def test_an_empty_folder_beside_the_ranks_of_a_trace_is_replaced(tmp_path: Path) -> None:
+    traces = written(tmp_path / "traces", 2)
+    (store.resolve(traces) / "rank-0107").mkdir()
+    with store.open_capture(traces) as connection:
+        assert connection.execute("SELECT DISTINCT rank FROM kernels ORDER BY 1").fetchall() == [(0,), (1,)]

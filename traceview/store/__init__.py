@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -90,10 +90,10 @@ def _convert_raw(folder: Path, options: Options | None) -> Path:
     return folder
 
 
-def _sums(place: Path) -> Collection[str]:
-    """The names of the files that the conversion into a folder wrote; empty where it says none."""
+def _sums(place: Path) -> dict[str, object]:
+    """The check sums of the files that the conversion into a folder wrote, by name; empty where it says none."""
     found = cache.read_key(place).get("sums")
-    return found if isinstance(found, dict) else ()
+    return found if isinstance(found, dict) else {}
 
 
 def _raw_files(folder: Path) -> list[Path]:
@@ -255,10 +255,9 @@ def _repaired(path: Path, folder: Path, options: Options | None) -> Path:
     """The capture of an input, read once more where its files are not what was written. Parquet has no checksums."""
     chosen = options.ranks if options else ()
     places = recorded.ranks(folder, chosen)
-    files = [path for place in places for path in place.glob("*.parquet")]
-    known = cache.read_key(folder).get("sums")
-    if chosen and isinstance(known, dict):
-        known = {name: found for name, found in known.items() if (folder / name).parent in places}
+    files = [path for place in places for path in {*place.glob("*.parquet"), place / "captures.parquet"}]
+    noted = _sums(folder).items()
+    known = {name: found for name, found in noted if recorded.may_hold(Path(name).parent.name, chosen)}
     damaged = integrity.damaged(folder, known, files)
     if not damaged:
         return folder

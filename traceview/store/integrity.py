@@ -63,7 +63,7 @@ def damaged(place: Path, known: object, files: Iterable[Path]) -> Path | None:
     if not known or not isinstance(known, dict):
         return None
     found = sums(place, files)
-    return next((place / name for name in {**found, **known} if found.get(name) != known.get(name)), None)
+    return next((place / name for name in {**found, **known} if found.get(name) != known.get(name, -1)), None)
 
 
 def _opened(path: Path) -> BinaryIO:

@@ -32,12 +32,13 @@ def ranks(folder: Path, chosen: Collection[int] = ()) -> list[Path]:
     Symlinks and unknown names are ignored. `chosen`: only those that may hold one of these ranks.
     """
     found = _folders(folder, _NAME) + [path for shard in shards(folder) for path in _folders(shard, _NAME)]
-    return [path for path in found if not chosen or _holds(path.name, chosen)]
+    return [path for path in found if may_hold(path.name, chosen)]
 
 
-def _holds(name: str, chosen: Collection[int]) -> bool:
-    first, last = (int(number) for number in (name.split("-")[1], name.split("-")[-1]))
-    return any(first <= rank <= last for rank in chosen)
+def may_hold(name: str, chosen: Collection[int]) -> bool:
+    """Whether a folder may by its name hold tables of one of these ranks; any may, where none is chosen."""
+    numbers = [int(number) for number in name.split("-")[1:]] if _NAME.fullmatch(name) else []
+    return not chosen or any(numbers[0] <= rank <= numbers[-1] for rank in chosen if numbers)
 
 
 def shards(folder: Path) -> list[Path]:
