@@ -123,7 +123,7 @@ WITH work AS (
     UNION ALL
     SELECT rank, 8, format('The device''s work lies within {:.2g} % of the {:,.0f} ms in which the host was recorded: '
         || 'shares are of that part', 100.0 * worked_ns / span_ns, span_ns / 1e6)
-    FROM spanned WHERE worked_ns < 0.05 * span_ns
+    FROM spanned WHERE worked_ns < 0.5 * span_ns
     UNION ALL
     SELECT rank, 13, format('{} of the {} marked steps run{} no backward pass, as where a validation is marked too: '
         || 'the numbers are of both kinds', n_forward, n, if(n_forward = 1, 's', ''))

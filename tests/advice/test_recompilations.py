@@ -37,7 +37,7 @@ def compiled(times: int, us: int, load_us: int = 0) -> Given:
 
 def test_compilations_after_the_first_are_found_with_their_guard(tmp_path: Path) -> None:
     found = answer(RULE, compiled(2, 50), tmp_path)
-    assert (found.status, found.saving_ns, found.of) == ("found", 100_000, "the run, once")
+    assert (found.status, found.saving_ns, found.of) == ("found", 100_000, "the recording, once")
     assert (
         found.problem == "Compiled again within the recorded steps: net.py:7 (forward) (2 times), for 0.100 ms in all."
     )

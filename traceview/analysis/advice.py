@@ -206,7 +206,7 @@ def _answer(
         "n_ranks": len(rows),
         "evidence": tuple(most["evidence"] or ()),
         "fix": fix_of(rule, keys.get(most["rank"], ()), most["place"] or ""),
-        "of": "the run, once" if most["run_ns"] is not None else "the step" if most["has_steps"] else "the recording",
+        "of": "the recording, once" if most["run_ns"] is not None else "the step" if most["has_steps"] else "the recording",
     }
     if share is not None and share < at_least_pct:
         of = "the recording" if most["run_ns"] is not None else facts["of"]

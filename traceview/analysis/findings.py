@@ -170,7 +170,7 @@ def _row(word: str, finding: Finding) -> dict[str, Any]:
 def _per(finding: Finding) -> str:
     """Say what the saving is per; of several ranks it is that of the one that loses most, and a share of its step."""
     if finding.run_ns is not None:
-        return "once per run"
+        return "once in the recording"
     of = f" of rank {finding.rank}" if finding.n_ranks > 1 or finding.rank else ""
     return f"per step{of}" if finding.of == "the step" else f"in the recording{of}"
 

@@ -134,6 +134,5 @@ def _exit_code(findings: Sequence[Finding], limit: float | None) -> int:
         return 0
     over = [f for f in findings if f.status == "found" and (f.saving_pct or 0) > limit]
     for finding in over:
-        of = finding.of if finding.run_ns is None else "the recording, once per run"
-        say(f"{finding.rule} could save {finding.saving_pct:.1f} % of {of}")
+        say(f"{finding.rule} could save {finding.saving_pct:.1f} % of {finding.of}")
     return 1 if over else 0
