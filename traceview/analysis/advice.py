@@ -198,7 +198,8 @@ def _answer(
     if rows[0]["problem"] is None:
         return _finding(rule, CANNOT_TELL, f"{rows[0]['confidence']}.", record=needs()["several_ranks"].record)
     most = max(rows, key=lambda row: (row["saving_ns"] or 0, -row["rank"]))
-    share = most["saving_pct"]
+    share, is_once = most["saving_pct"], most["run_ns"] is not None
+    of = "the step" if most["has_steps"] and not is_once else "the recording"
     facts = {
         **{name: most[name] for name in ("problem", "rank", "confidence", *_TIMES)},
         "work_ns": most["saving_ns"],
@@ -206,10 +207,9 @@ def _answer(
         "n_ranks": len(rows),
         "evidence": tuple(most["evidence"] or ()),
         "fix": fix_of(rule, keys.get(most["rank"], ()), most["place"] or ""),
-        "of": "the recording, once" if most["run_ns"] is not None else "the step" if most["has_steps"] else "the recording",
+        "of": f"{of}, once" if is_once else of,
     }
     if share is not None and share < at_least_pct:
-        of = "the recording" if most["run_ns"] is not None else facts["of"]
         return _finding(rule, NOT_FOUND, f"there is some, but it costs {share:.2f} % of {of}", **facts)
     return _finding(rule, FOUND, "", **facts)
 

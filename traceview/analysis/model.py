@@ -152,7 +152,7 @@ class Finding:
     record: str
     """Data to record to get an answer."""
     of: str
-    """Denominator of `saving_pct`: the step, the recording (no steps), or the recording, once; empty if nothing was found."""
+    """Denominator of `saving_pct`: the step, the recording (no steps), or the recording, once; empty if not found."""
     path: str = ""
     """Whether its work is on the critical path of a step, is not, or that is not known; empty where nothing that
     recurs was found."""

@@ -4,7 +4,7 @@
 -- whole = { type = "BOOLEAN", default = false, doc = "compare whole recordings, not steps" }
 -- first_step = { type = "BIGINT", doc = "number of the first step" }
 -- last_step = { type = "BIGINT", doc = "number of the last step" }
--- ordinal = { type = "BIGINT", doc = "only the step in this place among those except warm-up" }
+-- ordinal = { type = "BIGINT", doc = "only the step in this place among all steps except warm-up" }
 -- [columns]
 -- rank = "process of the job"
 -- step = "number of the step"
