@@ -13,6 +13,8 @@ import json
 import os
 import re
 import shutil
+import subprocess
+import sys
 import unicodedata
 from collections.abc import Callable
 from functools import cache
@@ -226,6 +228,19 @@ def test_names_of_files(root: Path, tmp_path: Path, capsys: pytest.CaptureFixtur
     assert "is not UTF-8 text" in refused(capsys, "report", no_text)
     assert "is not UTF-8 text" in refused(capsys, "convert", trace, "-o", f"{no_text}.out")
     assert "is not UTF-8 text" in refused(capsys, "report", tmp_path)
+    (tmp_path / "link").symlink_to(no_text)
+    assert "is not UTF-8 text" in refused(capsys, "report", tmp_path / "link")
+
+
+@pytest.mark.parametrize("variable", ["XDG_CACHE_HOME", "TMPDIR"])
+def test_a_folder_for_what_is_worked_out_need_not_be_text(variable: str, root: Path, tmp_path: Path) -> None:
+    """Another one is taken, or nothing is stored."""
+    odd = Path(os.fsdecode(bytes(tmp_path) + b"/caf\xe9"))
+    odd.mkdir()
+    trace = shutil.copy(root / "samples/kineto/torch-2.13.0-lenet-cpu.json.gz", tmp_path)
+    command = [sys.executable, "-m", "traceview", "report", trace]
+    done = subprocess.run(command, env={**os.environ, variable: str(odd)}, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "") and "Step" in done.stdout
 
 
 def refused(capsys: pytest.CaptureFixture[str], *args: object) -> str:

@@ -89,7 +89,7 @@ def from_here(path: Path) -> Path:
 
 
 def own_folder(place: Path, closed: int = 0o022) -> Path:
-    """A folder that only this user can write to, made where it is absent. Raises `OSError` where it is another's.
+    """A folder that only this user can write to and DuckDB open (UTF-8), made where absent; raises `OSError` otherwise.
 
     `closed`: the bits of its mode that may not be set.
     """
@@ -97,7 +97,7 @@ def own_folder(place: Path, closed: int = 0o022) -> Path:
     place.mkdir(mode=0o700, exist_ok=True)
     status = place.lstat()
     is_own = stat.S_ISDIR(status.st_mode) and status.st_uid == os.geteuid() and not status.st_mode & closed
-    if not is_own or not os.access(place, os.W_OK):
+    if not is_own or not os.access(place, os.W_OK) or str(place).encode(errors="replace") != os.fsencode(place):
         raise PermissionError(errno.EACCES, f"{place} is not a folder that only you can write to")
     return place
 

@@ -13,8 +13,8 @@
 -- unless = "The optimizer has no fused form; SGD, Adam, AdamW and Adagrad have one."
 -- needs = ["steps", "optimizer_phase"]
 -- [fix]
--- pytorch = """{place}(..., fused=True), which SGD, Adam and AdamW have; foreach=True for others (PyTorch 2 takes it by
--- itself, unless a parameter is a subclass of torch.Tensor)"""
+-- pytorch = """{place}(..., fused=True): SGD, Adam and AdamW have it, and Adagrad in recent versions; foreach=True for
+-- others (PyTorch 2 takes it by itself, unless a parameter is a subclass of torch.Tensor)"""
 -- pytorch_cpu = "{place}(..., fused=True); SGD, Adam, AdamW and Adagrad have it (PyTorch 2.4 and later on a CPU)"
 -- any = "an optimizer whose update is one kernel"
 -- [params]

@@ -1,5 +1,5 @@
 -- doc = """Calls that count, each once: the outermost with a cost, and the outermost without one that do not lie in
--- such a call; these stand for what they do besides the calls inside them."""
+-- such a call; of what these do besides the calls inside them, what comes before the first of those counts."""
 WITH known AS (
     SELECT *, max(end_ns) OVER (PARTITION BY rank, pid, tid ORDER BY start_ns, depth
         ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS until_ns

@@ -24,7 +24,7 @@
 -- requests = "requests/iteration"
 -- prompt_tokens = "prompt tokens/iteration"
 -- new_tokens = "new tokens/iteration"
--- cached_tokens = "cached tokens/iteration"
+-- cached_tokens = "tokens attended to/iteration"
 WITH ranked AS (
     SELECT phase, iteration, any_value(requests) AS requests, any_value(context_tokens) AS context_tokens,
         any_value(generation_tokens) AS generation_tokens, any_value(cached_tokens) AS cached_tokens,

@@ -66,8 +66,8 @@ def _spill() -> str:
     Each connection has its own, because it can also read there.
     """
     try:
-        return str(_spills(os.getpid()) / str(next(_NUMBERS)))
-    except OSError:
+        return str(_spills(os.getpid()) / str(next(_NUMBERS))).encode().decode()
+    except (OSError, UnicodeEncodeError):
         return ""
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import os
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -140,11 +141,11 @@ def not_superseded(traces: Iterable[Trace]) -> list[Trace]:
 def check_name(path: Path) -> None:
     """Raises `InputError` for a path that is too long, or not text: DuckDB can neither open nor store it."""
     try:
-        str(path.absolute()).encode()
+        f"{path.absolute()}{os.path.realpath(path)}".encode()
         with contextlib.suppress(FileNotFoundError, NotADirectoryError, PermissionError):
             path.lstat()
     except UnicodeEncodeError as error:
-        raise InputError(f"the name {path} is not UTF-8 text, so that it cannot be opened; rename it.") from error
+        raise InputError(f"{path}, or what it leads to, is not UTF-8 text and cannot be opened; rename it.") from error
     except OSError as error:
         raise InputError(f"{path} cannot be opened: {error.strerror}.") from error
 
