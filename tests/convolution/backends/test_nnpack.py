@@ -48,7 +48,7 @@ def test_what_cannot_be_says_why() -> None:
     told = reasons(nnpack, "8x32x32 k8 17x17", "fprop")
     assert "more than its tiles of 16" in told["ft16x16"] and "Winograd is for 3 x 3" in told["wt8x8"]
     assert "groups" in reasons(nnpack, "8x9x9 k8 3x3 g2", "fprop")["ft8x8"]
-    assert "no forward pass" in reasons(nnpack, "8x9x9 k8 3x3 p3", "dgrad")["ft8x8"]
+    assert "not a forward pass" in reasons(nnpack, "8x9x9 k8 3x3 p3", "dgrad")["ft8x8"]
     assert "not float64" in reasons(nnpack, "8x9x9 k8 3x3", "fprop", dtype="float64")["ft8x8"]
 
 
