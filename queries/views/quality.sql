@@ -18,14 +18,19 @@ WITH launch AS (
     ASOF LEFT JOIN graph_captures c ON c.rank = l.rank AND l.start_ns >= c.start_ns
     WHERE c.end_ns IS NULL OR l.start_ns >= c.end_ns
 ), seen AS (
-    SELECT l.rank, max(l.start_ns) AS launched_ns, max(k.start_ns + k.dur_ns) AS until_ns
+    SELECT l.rank, max(l.start_ns) AS launched_ns
     FROM launch l JOIN raw.kernels k ON k.rank = l.rank AND k.correlation = l.correlation
     WHERE l.rank IN (SELECT rank FROM lost) GROUP BY l.rank
+), worked AS (
+    SELECT rank, max(until_ns) AS until_ns
+    FROM (SELECT rank, start_ns + dur_ns AS until_ns FROM raw.kernels
+        UNION ALL SELECT rank, start_ns + dur_ns FROM raw.memcpys)
+    WHERE rank IN (SELECT rank FROM lost) GROUP BY rank
 ), queued AS (
     -- Launched after all that ran, the first of it while the device worked, as it did until the end of what counts.
     SELECT l.rank, min(l.start_ns) AS from_ns FROM lost l JOIN seen s ON s.rank = l.rank
-    JOIN scope c ON c.rank = l.rank AND c.last_ns <= s.until_ns
-    WHERE l.start_ns > s.launched_ns GROUP BY l.rank HAVING min(l.start_ns) < any_value(s.until_ns)
+    JOIN worked w ON w.rank = l.rank JOIN scope c ON c.rank = l.rank AND c.last_ns <= w.until_ns
+    WHERE l.start_ns > s.launched_ns GROUP BY l.rank HAVING min(l.start_ns) < any_value(w.until_ns)
 ), span AS (
     -- Which files say without being read.
     SELECT max(until_ns) - min(from_ns) AS dur_ns

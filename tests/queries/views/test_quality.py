@@ -66,6 +66,7 @@ def test_a_host_that_is_ahead_at_the_end_has_lost_nothing(tmp_path: Path) -> Non
     given = Given()
     for at in range(3):
         given.kernel("k", 100 + 40 * at, 140 + 40 * at, launched=10 * at)
+    given.copy("DtoH", 225, 228, launched=15)
     given.launch(12)
     given.launch(50)
     given.launch(230)
