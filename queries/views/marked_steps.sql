@@ -1,5 +1,6 @@
 -- doc = """Steps of each rank as they were marked or worked out. Where a device was recorded, those before its first
--- work or after its last hold nothing to judge: marks of a profiler that was just started, or about to stop."""
+-- work or after its last hold nothing to judge: marks of a profiler that was just started, or about to stop. Where
+-- marks overlap, the earlier step ends where the next begins; of two that begin at once the later mark stays."""
 -- materialize = true
 -- [columns]
 -- found_by = "how the step was worked out; NULL where the profiler or the program marked it"
@@ -15,7 +16,8 @@ SELECT r.rank, r.step, r.start_ns, r.start_ns + r.own_ns AS end_ns, r.own_ns AS 
         OR starts_with(r.domain, 'from when the device'), r.domain, NULL) AS found_by,
     coalesce(r.start_ns >= w.last_ns OR r.start_ns + r.dur_ns <= w.first_ns, false) AS is_empty
 FROM (
-    -- Where the next one begins before it has ended it ends there: each moment is of one step.
+    -- Each moment is of one step.
     SELECT *, least(dur_ns, lead(start_ns) OVER (PARTITION BY rank ORDER BY start_ns, id) - start_ns) AS own_ns
     FROM raw.ranges WHERE kind = 'step' AND step IS NOT NULL
 ) r LEFT JOIN worked w USING (rank)
+WHERE r.own_ns > 0 OR r.dur_ns <= 0

@@ -155,3 +155,13 @@ def test_without_steps_everything_counts_once(tmp_path: Path) -> None:
     given.kernel("zero", 90, 90, launched=12)
     found = rows(given.open(tmp_path), "SELECT name, sum(n) AS n FROM totals WHERE is_counted GROUP BY name")
     assert sorted(found, key=str) == [{"name": "k", "n": 1}, {"name": "zero", "n": 1}]
+
+
+def test_a_step_that_is_marked_twice_is_one_step(tmp_path: Path) -> None:
+    given = Given()
+    for start in (0, 0, 1000, 1000):
+        given.span("step", f"step {start // 1000}", start, start + 900)
+        given.kernel("k", start + 50, start + 700, launched=start + 10)
+    connection = given.open(tmp_path)
+    assert rows(connection, "SELECT n_steps, step_ns FROM scope") == [{"n_steps": 2, "step_ns": 900_000}]
+    assert rows(connection, "SELECT count(*) AS n FROM counted") == [{"n": 4}]
