@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import concurrent.futures
 import json
 import os
 import shutil
@@ -281,3 +282,20 @@ def test_what_is_no_file_is_not_waited_for(tmp_path: Path) -> None:
         traceview.open(tmp_path)
     (tmp_path / "a.json").write_text(event("a"))
     assert names(tmp_path) == ["a"]
+
+
+def test_who_waits_while_another_repairs_a_damaged_table_does_not_repair_it_again(tmp_path: Path) -> None:
+    trace = tmp_path / "trace.json"
+    trace.write_text(event("a"))
+    folder = store.resolve(trace)
+    ops, key = folder / "rank-0000/ops.parquet", folder / store.KEY_FILE
+    whole, made = ops.read_bytes(), key.stat().st_ino
+    ops.write_bytes(b"PAR1 not really")
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        with cache.lock(folder):
+            waiting = pool.submit(store.converted, trace)
+            assert concurrent.futures.wait([waiting], 0.3).not_done
+            ops.write_bytes(whole)
+        assert waiting.result() == folder
+    assert key.stat().st_ino == made
+    assert names(trace) == ["a"]

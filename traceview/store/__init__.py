@@ -54,7 +54,7 @@ def _is_free(target: Path) -> bool:
 
 def convert_raw(folder: Path, options: Options | None = None) -> Path:
     """Read the files in `capture/raw` into `capture/rank-NNNN`, one for each process."""
-    with cache.lock(folder.resolve()):
+    with cache.lock(folder):
         return _convert_raw(folder, options)
 
 
@@ -115,7 +115,7 @@ def resolve(path: Path, options: Options | None = None, meanwhile: Sequence[thre
     if (path / "raw").is_dir() and (path / "capture.json").exists():
         if _is_current(path):
             return path
-        with cache.lock(path.resolve()):
+        with cache.lock(path):
             return path if _is_current(path) else _convert_raw(path, options)
     if is_capture(path):
         schema = cache.read_key(path).get("schema")
@@ -253,18 +253,27 @@ def _clean(target: Path, options: Options | None) -> None:
 
 def _repaired(path: Path, folder: Path, options: Options | None) -> Path:
     """The capture of an input, read once more where its files are not what was written. Parquet has no checksums."""
+    if not _damaged(folder, options):
+        return folder
+    with cache.lock(folder):  # Who waited for another finds it repaired.
+        if damaged := _damaged(folder, options):
+            if folder == path and not (path / "raw").is_dir():
+                raise InputError(f"{path} is damaged ({damaged.name} does not match its check sum); convert it again.")
+            try:
+                (folder / KEY_FILE).unlink(missing_ok=True)
+            except OSError as error:
+                fault = f"does not match its check sum and cannot be replaced: {error.strerror}."
+                raise InputError(f"{damaged} {fault}") from error
+    return resolve(path, options)
+
+
+def _damaged(folder: Path, options: Options | None) -> Path | None:
+    """The first file of a capture, of the chosen ranks, that is not as it was written; its key while it is replaced."""
     chosen = options.ranks if options else ()
     places = recorded.ranks(folder, chosen)
     files = [path for place in places for path in {*place.glob("*.parquet"), place / "captures.parquet"}]
-    noted = _sums(folder).items()
-    known = {name: found for name, found in noted if recorded.may_hold(Path(name).parent.name, chosen)}
-    damaged = integrity.damaged(folder, known, files)
-    if not damaged:
-        return folder
-    if folder == path and not (path / "raw").is_dir():
-        raise InputError(f"{path} is damaged ({damaged.name} does not match its check sum); convert it again.")
-    try:
-        (folder / KEY_FILE).unlink()
-    except OSError as error:
-        raise InputError(f"{damaged} does not match its check sum and cannot be replaced: {error.strerror}.") from error
-    return resolve(path, options)
+    noted = _sums(folder)
+    if not noted and not (folder / KEY_FILE).is_file():
+        return folder / KEY_FILE
+    known = {name: found for name, found in noted.items() if recorded.may_hold(Path(name).parent.name, chosen)}
+    return integrity.damaged(folder, known, files)

@@ -81,7 +81,7 @@ def lock(target: Path) -> Iterator[None]:
     """
     with contextlib.ExitStack() as stack:
         with contextlib.suppress(OSError):
-            file = own_folder(user_cache() / "locks") / f"{_short(target)}.lock"
+            file = own_folder(user_cache() / "locks") / f"{_short(target.resolve())}.lock"
             handle = os.open(file, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
             stack.callback(os.close, handle)
             fcntl.flock(handle, fcntl.LOCK_EX)
