@@ -31,7 +31,9 @@ WITH device AS (
         THEN format(', {} leading warm-up step{} excluded', sum(n_warmup), if(sum(n_warmup) = 1, '', 's'))
             ELSE '' END
             || (SELECT if(count(*) > 0, format(', {} marked without work of the device left out', count(*)), '')
-                FROM marked_steps WHERE is_empty),
+                FROM marked_steps WHERE is_empty)
+            || if(count(*) FILTER (n_steps = 0 AND n_devices > 0) > 0, format(', none in {} of {} ranks: left out of '
+                || 'numbers per step (see --rank)', count(*) FILTER (n_steps = 0 AND n_devices > 0), count(*)), ''),
         (SELECT string_agg(DISTINCT source, ', ' ORDER BY source) FROM step_times))
     FROM scope HAVING sum(n_steps) > 0
     UNION ALL

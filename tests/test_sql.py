@@ -36,6 +36,18 @@ def test_a_value_of_the_user_that_does_not_fit(query: sql.Query) -> None:
         rows(query, "7", least="many")
 
 
+def test_a_whole_number_for_a_double_is_one(tmp_path: Path) -> None:
+    """A product with the nanoseconds of fifty years is beyond whole numbers of 64 bits."""
+    path = tmp_path / "share.sql"
+    path.write_text(
+        '-- title = "x"\n-- [params]\n-- pct = { type = "DOUBLE", default = 20, doc = "x" }\n'
+        "SELECT $pct * 1583975501756379192"
+    )
+    with duckdb.connect() as connection:
+        assert sql.load(path).run(connection) == [(31679510035127583840.0,)]
+        assert sql.load(path).run(connection, {"pct": 1}) == [(1583975501756379192.0,)]
+
+
 def test_a_value_of_the_trace_that_does_not_fit_is_no_parameter(query: sql.Query) -> None:
     with pytest.raises(InputError, match="query named rejected a value in the capture"):
         rows(query, "many")

@@ -80,6 +80,9 @@ class Query:
         """
         bound = {name: param.default for name, param in self.params.items()}
         bound.update({name: value for name, value in (values or {}).items() if name in bound})
+        # Products with a whole number would be whole numbers, and too large for one.
+        numbers = {name for name, param in self.params.items() if param.type == "DOUBLE" and bound[name] is not None}
+        bound.update({name: float(bound[name]) for name in numbers if not isinstance(bound[name], str)})
         try:
             return connection.execute(self.body, bound or None).fetchall()
         except (duckdb.ConversionException, duckdb.InvalidInputException, duckdb.OutOfRangeException) as error:

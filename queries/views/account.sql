@@ -26,3 +26,4 @@ JOIN (
     FROM totals GROUP BY rank, device
 ) t ON t.rank = c.rank
 LEFT JOIN exposed_copies e ON e.rank = t.rank AND e.device = t.device
+WHERE c.total_ns > 0

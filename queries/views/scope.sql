@@ -1,5 +1,6 @@
 -- doc = """Per rank, what a number per step means: the steps that count (not warm-up), their number and their time.
--- Without steps the whole recording counts as one; ranks with a time are counted."""
+-- Without steps the whole recording counts as one; where other ranks have steps, nothing of a rank without counts.
+-- Ranks with a time are counted."""
 -- materialize = true
 -- in_job = "CAST({n_ranks} AS BIGINT) AS n_ranks"
 -- [columns]
@@ -7,27 +8,28 @@
 -- n_warmup = "leading steps left out"
 -- total_ns = "time of the steps that count, without what lies between them"
 -- step_ns = "mean time of these"
+-- has_steps = "whether steps count, of this rank or of others"
 -- n_devices = "devices of the rank on which something ran"
 -- first_ns = "start of the first of these steps"
 -- last_ns = "end of the last one: what lies between the two and in no step is between steps"
-SELECT
-    r.rank,
-    coalesce(s.n_steps, 0) AS n_steps,
-    coalesce(s.n_warmup, 0) AS n_warmup,
-    coalesce(s.total_ns, w.end_ns - w.start_ns, 0) AS total_ns,
-    CASE WHEN s.n_steps > 0 THEN s.total_ns // s.n_steps ELSE coalesce(w.end_ns - w.start_ns, 0) END AS step_ns,
-    coalesce(s.n_steps, 0) > 0 AS has_steps,
-    count(*) FILTER (coalesce(s.total_ns, w.end_ns - w.start_ns, 0) > 0) OVER () AS n_ranks,
-    coalesce(w.n_devices, 0) AS n_devices,
-    coalesce(s.first_ns, w.start_ns) AS first_ns, coalesce(s.last_ns, w.end_ns) AS last_ns
-FROM raw.ranks r
-LEFT JOIN (
-    SELECT rank, count(*) FILTER (NOT is_warmup) AS n_steps, count(*) FILTER (is_warmup) AS n_warmup,
-        CAST(sum(dur_ns) FILTER (NOT is_warmup) AS BIGINT) AS total_ns,
-        min(start_ns) FILTER (NOT is_warmup) AS first_ns, max(end_ns) FILTER (NOT is_warmup) AS last_ns
-    FROM step_times GROUP BY rank
-) s USING (rank)
-LEFT JOIN (
-    SELECT rank, min(start_ns) AS start_ns, max(end_ns) AS end_ns, count(DISTINCT device) AS n_devices
-    FROM performed GROUP BY rank
-) w USING (rank)
+WITH found AS (
+    SELECT r.rank, coalesce(s.n_steps, 0) AS n_steps, coalesce(s.n_warmup, 0) AS n_warmup,
+        bool_or(s.n_steps > 0) OVER () IS TRUE AS has_steps, s.total_ns AS steps_ns, s.first_ns, s.last_ns,
+        w.start_ns, w.end_ns, if(has_steps, 0, coalesce(w.end_ns - w.start_ns, 0)) AS recorded_ns, w.n_devices
+    FROM raw.ranks r
+    LEFT JOIN (
+        SELECT rank, count(*) FILTER (NOT is_warmup) AS n_steps, count(*) FILTER (is_warmup) AS n_warmup,
+            CAST(sum(dur_ns) FILTER (NOT is_warmup) AS BIGINT) AS total_ns,
+            min(start_ns) FILTER (NOT is_warmup) AS first_ns, max(end_ns) FILTER (NOT is_warmup) AS last_ns
+        FROM step_times GROUP BY rank
+    ) s USING (rank)
+    LEFT JOIN (
+        SELECT rank, min(start_ns) AS start_ns, max(end_ns) AS end_ns, count(DISTINCT device) AS n_devices
+        FROM performed GROUP BY rank
+    ) w USING (rank)
+)
+SELECT rank, n_steps, n_warmup, coalesce(steps_ns, recorded_ns) AS total_ns,
+    if(n_steps > 0, steps_ns // n_steps, recorded_ns) AS step_ns, has_steps,
+    count(*) FILTER (coalesce(steps_ns, recorded_ns) > 0) OVER () AS n_ranks, coalesce(n_devices, 0) AS n_devices,
+    coalesce(first_ns, if(has_steps, end_ns, start_ns)) AS first_ns, coalesce(last_ns, end_ns) AS last_ns
+FROM found

@@ -55,6 +55,15 @@ def test_functions_have_names(tmp_path: Path) -> None:
     ]
 
 
+def test_two_ends_at_0_are_no_time(tmp_path: Path) -> None:
+    """So CUPTI says that it has none: 50 years before all others."""
+    connection = given(tmp_path, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL=[KERNEL, {**KERNEL, "start": 0, "end": 0}])
+    assert connection.execute("SELECT start_ns, dur_ns FROM kernels").fetchall() == [(200, 200)]
+    assert connection.execute("SELECT kind, n FROM quality WHERE kind LIKE '%time%'").fetchall() == [
+        ("rows of CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL without a time", 1)
+    ]
+
+
 def test_a_kernel_reaches_the_marker_around_its_launch(tmp_path: Path) -> None:
     """The thread is a signed number in one table and bytes in the other."""
     markers = [marker(2, 50, 1), marker(2, 60, 2, domain=3), marker(4, 150, 2, 0), marker(4, 160, 1, 0)]

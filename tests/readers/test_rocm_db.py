@@ -65,6 +65,17 @@ def test_rpd_calls_work_and_markers(tmp_path: Path) -> None:
 
 
 @pytest.mark.long
+def test_every_row_of_an_rpd_is_accounted_for(tmp_path: Path) -> None:
+    calls = [*RPD["rocpd_api"], {**api(5, "hipMemcpy", 0, 500), "start": None}]
+    work = [*RPD["rocpd_op"], {**op(4, "KernelExecution", 0, 9, "gemm"), "start": None}]
+    tables = {**RPD, "rocpd_api": calls, "rocpd_op": work}
+    connection = opened(write(tmp_path / "trace.db", tables), tmp_path / "capture")
+    assert connection.execute("SELECT n_events, n_kept, n_dropped FROM captures").fetchall() == [(10, 8, 2)]
+    assert connection.execute("SELECT kind, n FROM quality WHERE source IS NOT NULL ORDER BY kind").fetchall() == [
+        ("rows of rocpd_api without a time", 1), ("rows of rocpd_op without a time", 1),
+    ]  # fmt: skip
+
+
 def test_rpd_grids_are_blocks_whatever_launched(tmp_path: Path) -> None:
     """hipExtLaunchKernel is given blocks, only the launches of modules beyond HIP's own are given work items."""
     strings = [*RPD["rocpd_string"], {"id": 90, "string": "hipExtLaunchKernel"}]

@@ -58,6 +58,31 @@ def test_copies_of_hsa_and_kernels_without_queues(tmp_path: Path) -> None:
     assert rows(found, "SELECT direction, dur_ns FROM memcpys") == [("DtoH", 5)]
 
 
+@pytest.mark.parametrize("form", ["database", "json"])
+def test_a_kernel_may_begin_with_the_name_of_a_copy(tmp_path: Path, form: str) -> None:
+    names = ["fill_kernel", '"copy_if_agent<float>"', "CopyHostToDeviceRect", "FillBuffer", "hcMemcpyDeviceToHost"]
+    given = [{**OPS[0], "Name": name} for name in names]
+    if form == "database":
+        found = opened(write(tmp_path / "trace", {"OPS": given, "HIP": HIP}), tmp_path / "capture")
+    else:
+        spans = [{"ph": "X", "name": row["Name"].strip('"'), "pid": 6, "tid": 1, "ts": "1000", "dur": "1",
+                  "args": {key: str(value) for key, value in row.items()}} for row in given]  # fmt: skip
+        found = opened_text(tmp_path, json.dumps({"traceEvents": spans, "otherData": {"rocprof": "1"}}))
+    assert rows(found, "SELECT name FROM kernels ORDER BY name") == [("copy_if_agent<float>",), ("fill_kernel",)]
+    assert rows(found, "SELECT direction FROM memcpys ORDER BY name") == [("HtoD",), ("memset",), ("DtoH",)]
+
+
+def test_every_row_of_a_database_is_accounted_for(tmp_path: Path) -> None:
+    untimed = [{**OPS[0], "EndNs": None}, {**OPS[1], "BeginNs": None}]
+    backwards = {**OPS[0], "EndNs": OPS[0]["BeginNs"] - 100}
+    found = opened(write(tmp_path / "trace", {"OPS": [*OPS, *untimed, backwards], "HIP": HIP}), tmp_path / "capture")
+    assert rows(found, "SELECT n_events, n_kept, n_dropped FROM captures") == [(6, 4, 2)]
+    assert rows(found, "SELECT kind, n FROM quality WHERE source IS NOT NULL ORDER BY kind") == [
+        ("negative durations, taken as 0", 1), ("rows of OPS without a time", 2),
+    ]  # fmt: skip
+    assert rows(found, "SELECT dur_ns FROM kernels ORDER BY dur_ns") == [(0,), (255,)]
+
+
 def test_what_was_marked_is_a_range_and_damage_is_counted(tmp_path: Path) -> None:
     marked = {"ph": "X", "name": "step 3", "pid": 0, "tid": 1, "ts": "1000", "dur": "2",
               "args": {"BeginNs": "1000000", "EndNs": "1002000", "Name": "step 3"}}  # fmt: skip

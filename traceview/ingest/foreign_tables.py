@@ -26,7 +26,8 @@ from traceview.sql import Query, load_folder
 MAX_FACTS = 10_000
 """Rows of a table that is read as facts about the run."""
 KEEP = "temp"
-"""A query `into` this makes a temporary table named like the query, for the queries after it."""
+"""A query `into` this makes a temporary table named like the query, for the queries after it. If it `counts`,
+its column `is_lost` says which rows no later query can use."""
 
 
 @dataclass
@@ -137,9 +138,13 @@ class Ingest:
 
     def _account(self, query: Query, counted: _Counted, added: int) -> None:
         """Rows of the file that a query was to turn into rows of ours, and did not, are missing something."""
-        if query.extra["into"] == KEEP or not query.extra.get("counts", True):
+        is_kept = query.extra["into"] == KEEP
+        if not query.extra.get("counts", not is_kept):
             return
         n_read = counted.rows if query.extra.get("source") is not None else added
+        if is_kept:
+            found = self.sink.connection.execute(f"SELECT count(*) FILTER (is_lost) FROM {query.name}").fetchall()
+            n_read, added = found[0][0], 0
         self.sink.account(n_read, added, f"rows of {query.extra['tables'][0]} without a time")
 
 

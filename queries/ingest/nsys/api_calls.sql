@@ -23,4 +23,4 @@ SELECT
     END AS kind,
     CASE WHEN coalesce($pid = (globalTid >> 24) & 16777215, true) THEN correlationId END AS correlation
 FROM source LEFT JOIN string n ON n.id = nameId
-WHERE start IS NOT NULL AND "end" IS NOT NULL
+WHERE start IS NOT NULL AND "end" <> 0

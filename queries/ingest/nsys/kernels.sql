@@ -37,4 +37,4 @@ FROM source k
 LEFT JOIN string n ON n.id = k.demangledName
 LEFT JOIN string s ON s.id = k.shortName
 LEFT JOIN string m ON m.id = k.mangledName
-WHERE start IS NOT NULL AND "end" IS NOT NULL
+WHERE start IS NOT NULL AND "end" <> 0

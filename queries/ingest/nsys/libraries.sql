@@ -15,4 +15,4 @@ SELECT
     (globalTid >> 24) & 16777215 AS pid, globalTid & 16777215 AS tid, 'library' AS kind,
     coalesce(n.value, '[Unknown]') AS name, lower(replace("table", '_EVENTS', '')) AS domain
 FROM source LEFT JOIN string n ON n.id = nameId
-WHERE start IS NOT NULL AND "end" IS NOT NULL
+WHERE start IS NOT NULL AND "end" <> 0

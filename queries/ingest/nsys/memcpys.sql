@@ -35,5 +35,5 @@ FROM (
             ELSE 'unknown'
         END AS direction,
         srcDeviceId AS src_device, dstDeviceId AS dst_device, bytes AS size_bytes, correlationId AS correlation
-    FROM source WHERE start IS NOT NULL AND "end" IS NOT NULL
+    FROM source WHERE start IS NOT NULL AND "end" <> 0
 )

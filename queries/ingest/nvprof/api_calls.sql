@@ -18,4 +18,4 @@ SELECT
     correlationId AS correlation
 FROM (SELECT *, CASE "table" WHEN 'CUPTI_ACTIVITY_KIND_DRIVER' THEN 'driver' ELSE 'runtime' END AS kind FROM source) s
 LEFT JOIN function c ON c.kind = s.kind AND c.cbid = s.cbid
-WHERE start IS NOT NULL AND "end" IS NOT NULL
+WHERE start IS NOT NULL AND "end" <> 0

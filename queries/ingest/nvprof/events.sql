@@ -29,4 +29,4 @@ SELECT
         event: nullif(cudaEventId, -1),
         overhead_kind: overheadKind
     })) AS args
-FROM source WHERE start IS NOT NULL AND "end" IS NOT NULL
+FROM source WHERE start IS NOT NULL AND "end" <> 0

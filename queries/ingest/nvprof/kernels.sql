@@ -28,4 +28,4 @@ SELECT
     registersPerThread AS registers, staticSharedMemory + dynamicSharedMemory AS shared_bytes,
     correlationId AS correlation
 FROM source k LEFT JOIN string n ON n.id = k.name
-WHERE start IS NOT NULL AND "end" IS NOT NULL
+WHERE start IS NOT NULL AND "end" <> 0

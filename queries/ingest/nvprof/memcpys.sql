@@ -33,5 +33,5 @@ FROM (
             WHEN copyKind IN (5, 6, 7, 8) THEN 'DtoD' WHEN copyKind = 9 THEN 'HtoH' ELSE 'unknown'
         END AS direction,
         srcDeviceId AS src_device, dstDeviceId AS dst_device, bytes AS size_bytes, correlationId AS correlation
-    FROM source WHERE start IS NOT NULL AND "end" IS NOT NULL
+    FROM source WHERE start IS NOT NULL AND "end" <> 0
 )

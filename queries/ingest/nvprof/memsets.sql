@@ -18,4 +18,4 @@ SELECT
     deviceId AS device, contextId AS context, streamId AS stream, '[CUDA memset]' AS name, 'memset' AS direction,
     ['pageable', 'pinned', 'device', 'array', 'managed', 'device', 'managed'][memoryKind] AS dst_kind,
     bytes AS size_bytes, correlationId AS correlation
-FROM source WHERE start IS NOT NULL AND "end" IS NOT NULL
+FROM source WHERE start IS NOT NULL AND "end" <> 0

@@ -38,4 +38,4 @@ LEFT JOIN stamp e ON e.id = k.end_id
 LEFT JOIN agent a ON a.id = coalesce(k.agent_id, t.agent_id)
 LEFT JOIN symbol s ON s.id = k.kernel_id
 LEFT JOIN event v ON v.id = k.event_id
-WHERE coalesce(k.start, b.value) IS NOT NULL AND coalesce(k."end", e.value) IS NOT NULL
+WHERE coalesce(k.start, b.value) IS NOT NULL AND coalesce(k."end", e.value) <> 0

@@ -38,4 +38,4 @@ LEFT JOIN agent c ON c.id = k.src_agent_id
 LEFT JOIN agent d ON d.id = k.dst_agent_id
 LEFT JOIN string n ON n.id = k.name_id
 LEFT JOIN event v ON v.id = k.event_id
-WHERE coalesce(k.start, b.value) IS NOT NULL AND coalesce(k."end", e.value) IS NOT NULL
+WHERE coalesce(k.start, b.value) IS NOT NULL AND coalesce(k."end", e.value) <> 0

@@ -1,6 +1,7 @@
 -- title = "rocpd: regions on the host"
 -- doc = "Calls of HIP, HSA and libraries, and roctx ranges, which have their text in the event."
 -- into = "temp"
+-- counts = true
 -- tables = ["rocpd_region"]
 -- [params]
 -- first = { type = "BIGINT", doc = "id of the first row" }
@@ -15,7 +16,7 @@
 -- name_id = "BIGINT"
 -- event_id = "BIGINT"
 SELECT
-    $first + "row" AS id, coalesce(k.start, b.value) AS start_ns,
+    $first + "row" AS id, coalesce(k.start, b.value) AS start_ns, start_ns IS NULL AS is_lost,
     coalesce(k."end", e.value) - coalesce(k.start, b.value) AS dur_ns,
     p.pid, h.tid, coalesce(n.value, '[Unknown]') AS name, coalesce(v.category, '') AS category, v.correlation, v.message
 FROM source k

@@ -13,4 +13,4 @@
 SELECT $first + "row" AS id, BeginNs AS start_ns, EndNs - BeginNs AS dur_ns, pid, tid,
     trim(coalesce(Name, '[Unknown]'), '"') AS name, if("table" = 'HIP', 'runtime', 'driver') AS kind
 FROM source
-WHERE BeginNs IS NOT NULL AND EndNs >= BeginNs
+WHERE BeginNs IS NOT NULL AND EndNs <> 0

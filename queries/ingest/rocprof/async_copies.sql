@@ -13,4 +13,4 @@ SELECT $first + "row" AS id, BeginNs AS start_ns, EndNs - BeginNs AS dur_ns, tri
         WHEN regexp_matches(Name, '(?i)DeviceToHost|DtoH|D2H') THEN 'DtoH'
         WHEN regexp_matches(Name, '(?i)DeviceToDevice|DtoD|D2D') THEN 'DtoD' ELSE 'unknown' END AS direction
 FROM source
-WHERE BeginNs IS NOT NULL AND EndNs >= BeginNs
+WHERE BeginNs IS NOT NULL AND EndNs <> 0

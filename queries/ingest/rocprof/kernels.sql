@@ -4,5 +4,5 @@
 -- tables = ["OPS", "A"]
 SELECT id, start_ns, end_ns - start_ns AS dur_ns, device, stream, name
 FROM op
-WHERE NOT is_copy AND start_ns IS NOT NULL AND end_ns >= start_ns
+WHERE NOT is_copy AND NOT is_lost
     AND ("table" = 'OPS' OR NOT EXISTS (FROM op WHERE "table" = 'OPS'))

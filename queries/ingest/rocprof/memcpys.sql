@@ -7,4 +7,4 @@ SELECT id, start_ns, end_ns - start_ns AS dur_ns, device, stream, name,
         WHEN regexp_matches(name, '(?i)HostToDevice|HtoD|H2D') THEN 'HtoD'
         WHEN regexp_matches(name, '(?i)DeviceToHost|DtoH|D2H') THEN 'DtoH'
         WHEN regexp_matches(name, '(?i)DeviceToDevice|DtoD|D2D') THEN 'DtoD' ELSE 'unknown' END AS direction
-FROM op WHERE is_copy AND start_ns IS NOT NULL AND end_ns >= start_ns
+FROM op WHERE is_copy AND NOT is_lost

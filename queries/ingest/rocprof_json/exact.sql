@@ -4,8 +4,11 @@ SELECT *, TRY_CAST(args ->> '$.BeginNs' AS BIGINT) AS begin_ns, TRY_CAST(args ->
     TRY_CAST(coalesce(args ->> '$."dev-id"', args ->> '$."gpu-id"') AS BIGINT) AS device,
     TRY_CAST(args ->> '$."queue-id"' AS BIGINT) AS stream,
     json_exists(args, '$.args') AS is_call,
-    coalesce(regexp_matches(name, '(?i)^(hc|hip)?_?(copy|mem(cpy|set)|fill)'), false) AS is_copy
+    -- What is copied, from where to where, and nothing else: kernels have names of their own.
+    coalesce(regexp_matches(name, '(?i)^(hc|hip)?_?(copy|mem(cpy|set)|fill)'
+        || '(_?(host|device|peer|to|[hd]to[hd]|[hd]2[hd]|buffer|rect|image|async|[123]d|d(8|16|32)|aligned))*$'), false)
+        AS is_copy
 FROM event
 WHERE ph = 'X' AND TRY_CAST(args ->> '$.BeginNs' AS BIGINT) BETWEEN 0 AND 4000000000000000000
     AND TRY_CAST(args ->> '$.EndNs' AS BIGINT)
-        BETWEEN TRY_CAST(args ->> '$.BeginNs' AS BIGINT) AND TRY_CAST(args ->> '$.BeginNs' AS BIGINT) + 604800000000000
+        BETWEEN 1 AND TRY_CAST(args ->> '$.BeginNs' AS BIGINT) + 604800000000000

@@ -9,6 +9,6 @@ FROM record r
 LEFT JOIN operation o ON o.kind_number = TRY_CAST(r.kind AS BIGINT) AND o.operation = r.operation
 LEFT JOIN marker m ON buffer = 'marker_api' AND m.correlation = r.correlation_id.internal
 WHERE (buffer NOT IN ('kernel_dispatch', 'memory_copy', 'hip_api', 'hsa_api', 'marker_api')
-        OR (buffer = 'marker_api' AND r.end_timestamp IS NOT NULL
+        OR (buffer = 'marker_api' AND r.end_timestamp <> 0
             AND NOT coalesce(contains(o.name, 'Range'), true)))
     AND coalesce(r.start_timestamp, r.timestamp) IS NOT NULL

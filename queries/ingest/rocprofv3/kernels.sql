@@ -16,4 +16,4 @@ SELECT
 FROM record r
 LEFT JOIN symbol s ON s.kernel_id = r.dispatch_info.kernel_id
 LEFT JOIN agent a ON a.handle = r.dispatch_info.agent_id.handle
-WHERE buffer = 'kernel_dispatch' AND r.start_timestamp IS NOT NULL AND r.end_timestamp IS NOT NULL
+WHERE buffer = 'kernel_dispatch' AND r.start_timestamp IS NOT NULL AND r.end_timestamp <> 0

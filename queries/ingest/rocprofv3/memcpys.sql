@@ -16,4 +16,4 @@ FROM record r
 LEFT JOIN agent source ON source.handle = r.src_agent_id.handle
 LEFT JOIN agent target ON target.handle = r.dst_agent_id.handle
 LEFT JOIN operation o ON o.kind_number = TRY_CAST(r.kind AS BIGINT) AND o.operation = r.operation
-WHERE buffer = 'memory_copy' AND r.start_timestamp IS NOT NULL AND r.end_timestamp IS NOT NULL
+WHERE buffer = 'memory_copy' AND r.start_timestamp IS NOT NULL AND r.end_timestamp <> 0

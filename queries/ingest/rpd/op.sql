@@ -1,6 +1,7 @@
 -- title = "rpd: work on a device"
 -- doc = "Kernels, copies, fills and barriers, with the call that caused them where it is known."
 -- into = "temp"
+-- counts = true
 -- tables = ["rocpd_op"]
 -- [params]
 -- first = { type = "BIGINT", doc = "id of the first row" }
@@ -15,8 +16,8 @@
 -- description_id = "BIGINT"
 -- opType_id = "BIGINT"
 SELECT
-    $first + "row" AS id, gpuId AS device, queueId AS stream, start AS start_ns, "end" AS end_ns, t.value AS type,
-    coalesce(nullif(d.value, ''), t.value) AS name, l.api_id
+    $first + "row" AS id, gpuId AS device, queueId AS stream, start AS start_ns, "end" AS end_ns,
+    start IS NULL AS is_lost, t.value AS type, coalesce(nullif(d.value, ''), t.value) AS name, l.api_id
 FROM source s
 LEFT JOIN string d ON d.id = description_id
 LEFT JOIN string t ON t.id = opType_id

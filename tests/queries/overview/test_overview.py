@@ -179,6 +179,24 @@ def test_several_ranks_are_one_line(tmp_path: Path) -> None:
     assert pick(found, "span_ns", "longest_ns") == [(200_000, 600_000), (600_000, 600_000)]
 
 
+def test_nothing_per_step_is_said_of_a_rank_without_steps_among_others_with_them(tmp_path: Path) -> None:
+    trained, other = training(2, 100), training(0)
+    other.rank = 1
+    for start in (0, 100):
+        trained.kernel("ampere_sgemm_128x64_nn", start + 10, start + 60, launched=start + 1)
+    other.kernel("ampere_sgemm_128x64_nn", 0, 50, launched=-1)
+    text = headline(tmp_path, trained, other)
+    assert text.startswith("Step 100 us (cv <1 %, 2 steps, 67 % of the active time in them) | GPU active 50.0 % | idle")
+    with views.connect(tmp_path) as connection:
+        first = section(connection, "overview/categories")[0]
+        assert pick([first], "category", "busy_ns", "step_pct") == [("gemm", 50_000, 50)]
+        footer = reports.run(connection, "overview").footer
+    assert (
+        "Steps: 2 counted, none in 1 of 2 ranks: left out of numbers per step (see --rank); "
+        "step source: step annotations." in footer
+    )
+
+
 def test_the_most_expensive_convolutions_come_first_and_the_rest_is_one_row(tmp_path: Path) -> None:
     given = training(1, 1000)
     for number in range(9):
