@@ -109,6 +109,24 @@ def test_times_may_be_differences_in_microseconds(tmp_path: Path) -> None:
     assert [row[:3] for row in slices(read(tmp_path, content))] == [("a", 0, 10_000), ("b", 12_000, 3_000)]
 
 
+@pytest.mark.parametrize("shared", [6, 3])
+def test_snapshots_are_joined_by_a_clock_that_all_share(tmp_path: Path, shared: int) -> None:
+    """BOOTTIME (6), or where a system has none, as macOS and Windows, MONOTONIC (3)."""
+
+    def snapshot(at: int) -> bytes:
+        own = field(1, 64) + field(2, at // 1000) + field(3, 1) + field(4, 1000)
+        clocks = field(1, field(1, shared) + field(2, 10**9 + at)) + field(1, field(1, 1) + field(2, 5 * 10**9 + at))
+        return field(6, clocks + field(1, own)) + field(59, field(58, 64))
+
+    content = packets(
+        TRACK, snapshot(0), event(5, 1, field(23, b"a")), event(10, 2),
+        snapshot(50_000_000), event(2, 1, field(23, b"b")), event(3, 2),
+    )  # fmt: skip
+    found = read(tmp_path, content)
+    assert [row[:3] for row in slices(found)] == [("a", 0, 10_000), ("b", 49_997_000, 3_000)]
+    assert found.execute("SELECT origin_unix_ns FROM captures").fetchall() == [(5 * 10**9 + 5000,)]
+
+
 def test_arguments_instants_and_samples_are_kept(tmp_path: Path) -> None:
     told = field(4, field(10, b"bytes") + field(4, 4096)) + field(4, field(10, b"who") + field(6, b"me"))
     counter = field(60, field(1, 78) + field(2, b"memory") + field(8, b""))
@@ -132,7 +150,7 @@ def test_an_export_of_ours_is_the_same_kernels_and_operators(tmp_path: Path) -> 
     connection = opened(tmp_path / "before", EVENTS)
     query = """SELECT 'kernel', name, dur_ns, device, stream FROM kernels
         UNION ALL SELECT 'op', name, dur_ns, tid, 0 FROM ops
-        UNION ALL SELECT 'copy', name, dur_ns, device, stream FROM memcpys ORDER BY ALL"""
+        UNION ALL SELECT 'copy', name, dur_ns, device, size_bytes FROM memcpys ORDER BY ALL"""
     before = connection.execute(query).fetchall()
     found = read(tmp_path, written(connection, "perfetto"))
     assert len(before) == 6 and found.execute(query).fetchall() == before

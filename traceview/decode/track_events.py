@@ -205,8 +205,11 @@ class TrackEvents:
         found = self.wire.fields(np.array([start]), np.array([end]))
         clocks = [self._message(a, b) for a, b in zip(*(each.tolist() for each in found.spans(1)[1:]), strict=True)]
         times = {_integer(each.get(1)): _integer(each.get(2)) for each in clocks}
-        now = times.get(BOOTTIME, 0)
-        if self.realtime_ns is None and REALTIME in times and BOOTTIME in times:
+        # Some systems have no BOOTTIME: there one of the clocks that all share takes its place.
+        shared = [BOOTTIME] if BOOTTIME in times else [number for number in times if number < FIRST_OWN_CLOCK]
+        base = max(shared, key=lambda number: (number in self._offsets, number), default=BOOTTIME)
+        now = times.get(base, 0) + (self._offsets.setdefault(base, 0) if base != BOOTTIME else 0)
+        if self.realtime_ns is None and REALTIME in times:
             self.realtime_ns = times[REALTIME] - now
         for each in clocks:
             number, value = _integer(each.get(1)), _integer(each.get(2))

@@ -9,6 +9,7 @@ SELECT id, start_ns, dur_ns, name,
         WHEN regexp_matches(name, '(?i)PtoP|PEER_?TO_?PEER') THEN 'PtoP'
         WHEN regexp_matches(name, '(?i)HtoH|HOST_?TO_?HOST') THEN 'HtoH' ELSE 'unknown' END AS direction,
     coalesce(TRY_CAST(json_extract_string(args, '$.bytes') AS BIGINT),
-        TRY_CAST(json_extract_string(args, '$.copy_bytes') AS BIGINT)) AS size_bytes,
+        TRY_CAST(json_extract_string(args, '$.copy_bytes') AS BIGINT),
+        TRY_CAST(json_extract_string(args, '$.size_bytes') AS BIGINT)) AS size_bytes,
     TRY_CAST(json_extract_string(args, '$.correlation') AS BIGINT) AS correlation
 FROM event WHERE ph = 'X' AND dur_ns IS NOT NULL AND goes_to = 'memcpys'
