@@ -19,7 +19,8 @@ WITH run AS (
         coalesce(any_value(d.name), if(bool_or(h.kernels > 0), NULL, any_value(p.name)), CASE
             WHEN bool_or(h.kernels > 0) THEN '?'
             WHEN bool_or(w.is_host) THEN 'CPU' END, '?') AS device,
-        strftime(make_timestamp(any_value(c.origin_unix_ns) // 1000), '%Y-%m-%d %H:%M:%S') AS origin,
+        -- A clock that began with the machine, not in 1970, gives no date.
+        strftime(make_timestamp(any_value(c.origin_unix_ns) FILTER (c.origin_unix_ns > 946684800000000000) // 1000), '%Y-%m-%d %H:%M:%S') AS origin,
         if(any_value(w.rank) IS NULL, NULL, any_value(r.run_ns)) AS span_ns
     FROM captures c
     LEFT JOIN known_frameworks f USING (rank)

@@ -11,6 +11,7 @@ from timelines import HOSTILE, written
 
 from traceview import store
 from traceview.analysis import timeline
+from traceview.store import Options
 
 ANSWERS = """
 SELECT 'kernels' AS what, count(*) AS n, sum(dur_ns) AS a, string_agg(concat_ws(' ', name, dur_ns, op_name, algorithm,
@@ -57,6 +58,21 @@ def test_what_is_derived_stands_beside_the_profilers_own(file: Any) -> None:
     assert (derived["category"], derived["algorithm"], derived["step"]) == ("conv", "implicit_gemm", 3)
     own = {event["cat"] for event in events if event.get("cat", "").startswith("traceview.")}
     assert own == {"traceview.step", "traceview.conv_call", "traceview.idle", "traceview.critical"}
+
+
+def test_one_rank_has_its_own_devices_and_framework(tmp_path: Path) -> None:
+    for rank in range(3):
+        device = {"id": 0, "name": f"GPU {rank}", "totalGlobalMem": 1}
+        kernel = {"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 1, "dur": 2,
+                  "args": {"device": 0, "stream": 7}}  # fmt: skip
+        facts = {"schemaVersion": 1, "deviceProperties": [device], "distributedInfo": {"rank": rank, "world_size": 3}}
+        text = json.dumps({**facts, "traceEvents": [kernel], "traceview": {"framework": "JAX"}})
+        (tmp_path / f"rank{rank}.json").write_text(text)
+    connection = store.open_capture(tmp_path, Options(ranks=frozenset({1})))
+    timeline.choose(connection)
+    written_back = json.loads(written(connection, "chrome"))
+    assert [device["name"] for device in written_back["deviceProperties"]] == ["GPU 1"]
+    assert written_back["traceview"]["framework"] == "JAX"
 
 
 def test_arrows_lead_from_the_call_to_its_kernel(file: Any) -> None:

@@ -76,6 +76,18 @@ def test_allocations_and_both_totals(tmp_path: Path, protocol: int) -> None:
     assert connection.execute(check).fetchall() == []
 
 
+def test_an_allocation_that_failed_is_said_and_no_damage(tmp_path: Path) -> None:
+    """PyTorch writes how much was free in place of an address."""
+    found = snapshot()
+    failed = {**event("oom", 0, 2 << 30, 8), "device_free": 1 << 20}
+    del failed["addr"]
+    found["device_traces"][0].append(failed)
+    connection = read(tmp_path, found)
+    said = "an allocation of 2,147,483,648 bytes failed on device 0, where 1,048,576 were free"
+    assert connection.execute("SELECT warnings, n_kept = n_events FROM captures").fetchall() == [([said], True)]
+    assert connection.execute("SELECT count(*) FROM quality WHERE source IS NOT NULL").fetchall() == [(0,)]
+
+
 def test_without_times_the_order_stands_for_them(tmp_path: Path) -> None:
     found = snapshot()
     for one in found["device_traces"][0]:

@@ -100,6 +100,19 @@ def test_the_base_time_is_the_clock(tmp_path: Path) -> None:
     assert found.execute("SELECT origin_unix_ns FROM captures").fetchall() == [(1_700_000_000_000_100_000,)]
 
 
+def test_half_a_surrogate_pair_beside_the_events_is_readable(tmp_path: Path) -> None:
+    facts = {"traceName": "run \ud83d", "distributedInfo": {"pg_config": [{"pg_name": "\ud83d"}]}}
+    found = opened(tmp_path, trace(EVENTS, **facts))
+    assert found.execute("SELECT metadata->>'$.traceName' FROM captures").fetchall() == [("run \ufffd",)]
+    assert found.execute("SELECT process_groups->>'$[0].pg_name' FROM ranks").fetchall() == [("\ufffd",)]
+
+
+def test_names_of_copies_in_other_tools_tell_the_direction(tmp_path: Path) -> None:
+    names = {"MemcpyH2D": "HtoD", "MemcpyD2H": "DtoH", "MemcpyD2D": "DtoD", "MemcpyP2P": "PtoP", "Memcpy": "unknown"}
+    found = opened(tmp_path, trace([{**COPY, "name": name, "ts": 10 * at} for at, name in enumerate(names)]))
+    assert dict(found.execute("SELECT name, direction FROM memcpys").fetchall()) == names
+
+
 @pytest.mark.parametrize("pack", [gzip.compress, zstd().compress, bytes], ids=["gzip", "zstd", "plain"])
 def test_compression(tmp_path: Path, pack: Any) -> None:
     assert opened(tmp_path, pack(trace(EVENTS))).execute("SELECT count(*) FROM raw.kernels").fetchall() == [(1,)]

@@ -101,6 +101,13 @@ def test_names_of_ranges_keep_their_colons(tmp_path: Path) -> None:
     ]
 
 
+def test_a_table_without_a_device_holds_no_kernels(tmp_path: Path) -> None:
+    table = "Start (ns),End (ns),Duration (ns),Name,PID,TID\n1000,9000,8000,:epoch,53,54\n"
+    found = opened(tmp_path, table)
+    assert rows(found, "SELECT name, start_ns, dur_ns, pid, tid FROM ranges") == [("epoch", 0, 8000, 53, 54)]
+    assert rows(found, "SELECT count(*) FROM kernels") == [(0,)]
+
+
 def test_numbers_that_processes_share_join_nothing(tmp_path: Path) -> None:
     """A kernel is listed without its process: 67 may be the call of either."""
     found = opened(tmp_path, GPU + API + "9800000,1500,cuLaunchKernel,0,67,52,53,20,python\n")

@@ -170,6 +170,22 @@ def test_noise_and_negative_times(tmp_path: Path) -> None:
     assert rows(found, "SELECT n_events, n_kept, n_dropped FROM captures") == [(3, 1, 2)]
 
 
+def test_times_with_a_decimal_comma(tmp_path: Path) -> None:
+    """So writes a program that set a locale which has one; a problem of one dimension alone is no such time."""
+    line = "onednn_verbose,v1,primitive,exec,cpu,reorder,jit:uni,undef,src_f32::blocked:a::f0 dst_f32::blocked:a::f0"
+    times = ["0,125", "0,0251", "1,5e-05", "3", "0.5"]
+    found = opened(tmp_path, "".join(f"{line},attr-scratchpad:user ,,64,{time}\n" for time in times))
+    assert rows(found, "SELECT shape, dur_ns FROM primitives ORDER BY id") == [
+        ("64", dur_ns) for dur_ns in (125_000, 25_100, 15, 3_000_000, 500_000)
+    ]
+
+
+@pytest.mark.parametrize(("text", "is_said"), [(V1, False), (V1_STAMPED, True)])
+def test_primitives_of_a_gpu_are_said(tmp_path: Path, text: str, is_said: bool) -> None:
+    said = rows(opened(tmp_path, text), "SELECT warnings FROM captures")[0][0] or []
+    assert any("ran on a GPU" in warning for warning in said) == is_said
+
+
 def test_damaged_compression_keeps_what_came_before(tmp_path: Path) -> None:
     found = opened(tmp_path, gzip.compress((V1 * 2000).encode())[:-20])
     assert rows(found, "SELECT count(*) > 1000 FROM primitives") == [(True,)]

@@ -37,7 +37,8 @@ EXAMPLES = """examples:
   traceview export run1 --step 5 -o step5.speedscope.json    one step, for https://www.speedscope.app
   traceview export run1 --to collapsed | flamegraph.pl --countname ns > run1.svg
 
-FILE.gz is compressed. Read back by traceview, --to chrome gives the same kernels, copies, operators and steps.
+FILE.gz is compressed. Read back by traceview, --to chrome gives the same kernels, copies and operators, as those of one
+rank, and the steps that PyTorch's profiler marked.
 """
 
 MODE = 0o666

@@ -90,12 +90,12 @@ class LayerLog:
 
 
 def ns(number: str, unit: str) -> int | None:
-    """Nanoseconds of a decimal number, exactly; None for what is not a finite number. Units: s, ms, us, ns."""
+    """Nanoseconds of a decimal number, exactly; None for what is none or negative. Units: s, ms, us, ns."""
     try:
         value = Decimal(number)
         exact = value.scaleb(SECONDS[unit])
         # A number of this size is not a time, and would fill the memory with digits.
-        return int(exact.to_integral_value(ROUND_HALF_EVEN)) if exact.is_finite() and abs(exact) < 10**18 else None
+        return int(exact.to_integral_value(ROUND_HALF_EVEN)) if exact.is_finite() and 0 <= exact < 10**18 else None
     except ArithmeticError:
         return None
 

@@ -7,7 +7,6 @@ here is assembled from that module alone, never from a trace.
 from __future__ import annotations
 
 import contextlib
-import json
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
@@ -18,6 +17,7 @@ from typing import Any
 import pyarrow as pa
 
 from traceview import sql
+from traceview.decode.json_repair import strict_json
 from traceview.ingest import secrets
 from traceview.lazy import duckdb
 from traceview.paths import literal
@@ -76,8 +76,8 @@ class Account:
         """Count what was read and what became rows; the rest is `lost`."""
         self.count("n_events", n_read)
         self.count("n_kept", n_kept)
+        self.count("n_dropped", n_read - n_kept)
         if n_kept < n_read:
-            self.count("n_dropped", n_read - n_kept)
             self.problem(lost, n_read - n_kept)
 
     def add(self, other: Account) -> None:
@@ -213,7 +213,7 @@ class Sink(Account):
         facts = dict(self.facts)
         for name in ("metadata", "options"):
             if isinstance(facts.get(name), dict):
-                facts[name] = json.dumps(secrets.document(facts[name]))
+                facts[name] = strict_json(secrets.document(facts[name])).decode()
         if "command" in facts:
             facts["command"] = secrets.text(facts["command"])
         for problem in self.problems.values():

@@ -126,7 +126,11 @@ class _Device:
             number, at_ns = first + IDS * place + 2, event["time_us"] * 1000 if self.has_times else place
             address, size, action = _whole(event.get("addr")), _whole(event.get("size")), event.get("action")
             moved = [0, 0]
-            if address is None or size is None or not 0 <= at_ns < LATEST_NS:
+            if action == "oom" and size is not None:
+                spare = _whole(event.get("device_free"))
+                left = "" if spare is None else f", where {spare:,} were free"
+                self.sink.warnings.append(f"an allocation of {size:,} bytes failed on device {self.device}{left}")
+            elif address is None or size is None or not 0 <= at_ns < LATEST_NS:
                 dropped += 1
                 at_ns = times[-1] if times else 0
             elif action == "alloc":

@@ -8,13 +8,13 @@ sixteen digits and three decimals do not fit a double.
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 from typing import Any
 
 from traceview import sql
 from traceview.decode.files import Peek, Stream
+from traceview.decode.json_repair import strict_json
 from traceview.ingest.fast_path import Route
 from traceview.ingest.sink import Sink
 from traceview.ingest.trace_events import Form, fill, quote_long_times
@@ -133,6 +133,8 @@ def _describe(sink: Sink, metadata: dict[str, Any]) -> None:
     rank = job.get("rank")
     sink.recorded_rank = rank if isinstance(rank, int) else None
     host = metadata.get("host_name")
+    exported = metadata.get("traceview")
+    framework = exported.get("framework") if isinstance(exported, dict) else None
     groups = job.get("pg_config")
     _know_group_size(sink, groups)
     sink.write_rows(
@@ -142,14 +144,14 @@ def _describe(sink: Sink, metadata: dict[str, Any]) -> None:
                 "world_size": _integer(job.get("world_size")),
                 "host": host if isinstance(host, str) else None,
                 "backend": job.get("backend") if isinstance(job.get("backend"), str) else None,
-                "process_groups": json.dumps(groups) if groups else None,
+                "process_groups": strict_json(groups).decode() if groups else None,
             }
         ],
     )
     sink.fact(
         tool="Kineto",
         tool_version=str(metadata["schemaVersion"]) if "schemaVersion" in metadata else None,
-        framework="PyTorch",
+        framework=framework if isinstance(framework, str) else "PyTorch",
         metadata={key: value for key, value in metadata.items() if key not in ("deviceProperties", "traceEvents")},
     )
 

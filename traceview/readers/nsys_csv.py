@@ -127,7 +127,8 @@ def _store_trace(log: Log, header: Header, sink: Sink) -> int:
     log.devices += [name for (name,) in found if name not in log.devices]
     values = {"first": sink.next_id, "devices": log.devices}
     connection.execute(f"CREATE OR REPLACE TEMP TABLE activity AS {_sql('activity')}", values)
-    tables = ("ranges",) if "Lvl" in header else ("api_calls",) if "Result" in header else ("kernels", "memcpys")
+    is_device = any(name in header for name in ("Device", "Strm", "GrdX", "SrcMemKd"))
+    tables = ("kernels", "memcpys") if is_device else ("api_calls",) if "Result" in header else ("ranges",)
     return sum(
         int(connection.execute(f"INSERT INTO stage.{table} BY NAME {_sql(table)}").fetchall()[0][0]) for table in tables
     )

@@ -45,7 +45,7 @@ def sniff(peek: Peek) -> bool:
 
 def read(stream: Stream, sink: Sink) -> None:
     """Fill `primitives`. Lines without an executed primitive are passed over; damaged ones are counted."""
-    library, stamped = "oneDNN", True
+    library, stamped, on_gpu = "oneDNN", True, False
     header: dict[str, str] = {}
     beside = _end_of_trace(sink)
     elapsed = beside or 0
@@ -55,16 +55,21 @@ def read(stream: Stream, sink: Sink) -> None:
         library = _library(pieces) or library
         header |= _header(pieces)
         chosen = pc.filter(pieces, pc.match_substring_regex(pieces, _EXEC))
+        on_gpu = on_gpu or bool(pc.any(pc.match_substring_regex(chosen, f"{_EXEC}gpu")).as_py())
         table = pa.table({"row": pa.array(range(len(chosen)), pa.int64()), "line": chosen})
         sink.connection.register("lines", table)
         values = {"first": sink.next_id, "zero": sink.zero_unix_ns or 0, "library": library, "elapsed": elapsed}
         added = sink.connection.execute(f"INSERT INTO stage.primitives BY NAME {_sql('primitives')}", values).fetchall()
-        _account(sink, len(chosen), int(added[0][0]))
+        sink.account(len(chosen), int(added[0][0]), "lines of oneDNN that are cut or damaged")
         stamped = stamped and bool(pc.all(pc.match_substring_regex(chosen, _STAMPED), min_count=0).as_py())
         ends = sink.connection.execute(_sql("end_of_part"), {"first": sink.next_id}).fetchall()
         elapsed = ends[0][0] or elapsed
         sink.next_id += len(chosen)
     lines.report(sink.problem)
+    if on_gpu:
+        sink.warnings.append(
+            "some or all primitives of the oneDNN log ran on a GPU; here they count as work of the CPU"
+        )
     if stamped and sink.zero_unix_ns is None:
         sink.zero_unix_ns = 0
     if not stamped and beside is not None:
@@ -97,11 +102,3 @@ def _header(lines: pa.Array) -> dict[str, str]:
     found = pc.filter(lines, pc.match_substring(lines, "info,cpu,")).to_pylist()
     matches = [match.groupdict() for match in map(_HEADER.match, found) if match]
     return {name: value for match in matches for name, value in match.items() if value is not None}
-
-
-def _account(sink: Sink, n_read: int, n_kept: int) -> None:
-    sink.count("n_events", n_read)
-    sink.count("n_kept", n_kept)
-    sink.count("n_dropped", n_read - n_kept)
-    if n_kept < n_read:
-        sink.problem("lines of oneDNN that are cut or damaged", n_read - n_kept)

@@ -16,11 +16,11 @@ SELECT
     args.stream AS stream,
     CASE
         WHEN contains(cat, 'memset') THEN 'memset'
-        WHEN regexp_matches(name, 'HtoD|HostToDevice') THEN 'HtoD'
-        WHEN regexp_matches(name, 'DtoH|DeviceToHost') THEN 'DtoH'
-        WHEN regexp_matches(name, 'DtoD|DeviceToDevice') THEN 'DtoD'
-        WHEN regexp_matches(name, 'PtoP|PeerToPeer') THEN 'PtoP'
-        WHEN regexp_matches(name, 'HtoH|HostToHost') THEN 'HtoH'
+        WHEN regexp_matches(name, 'HtoD|H2D|HostToDevice') THEN 'HtoD'
+        WHEN regexp_matches(name, 'DtoH|D2H|DeviceToHost') THEN 'DtoH'
+        WHEN regexp_matches(name, 'DtoD|D2D|DeviceToDevice') THEN 'DtoD'
+        WHEN regexp_matches(name, 'PtoP|P2P|PeerToPeer') THEN 'PtoP'
+        WHEN regexp_matches(name, 'HtoH|H2H|HostToHost') THEN 'HtoH'
         ELSE 'unknown'
     END AS direction,
     nullif(lower(regexp_extract(name, '\((\w+) -> \w+\)', 1)), '') AS src_kind,

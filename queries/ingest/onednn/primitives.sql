@@ -18,6 +18,12 @@ WITH split AS (
     SELECT * REPLACE (CASE WHEN regexp_matches(field[2], '^(undef|forward.*|backward.*)$')
         THEN list_concat([field[1], NULL], field[2:]) ELSE field END AS field)
     FROM named
+), pointed AS (
+    -- Where a program set a locale with decimal commas, a time is two fields.
+    SELECT * REPLACE (CASE WHEN has_engine AND len(field) = 9 AND regexp_matches(field[-2], '^\d+$')
+            AND regexp_matches(field[-1], '^\d+(e[-+]?\d+)?\s*$')
+        THEN list_append(field[:-3], field[-2] || '.' || field[-1]) ELSE field END AS field)
+    FROM fields
 ), timed AS (
     SELECT *,
         -- Another thread may have written behind the time.
@@ -27,7 +33,7 @@ WITH split AS (
         TRY_CAST(round(coalesce(TRY_CAST(part[place - 1] AS DECIMAL(24, 9)),
             TRY_CAST(part[place - 2] AS DECIMAL(24, 9)))
             * 1000000) AS BIGINT) AS stamp_ns
-    FROM fields
+    FROM pointed
 )
 SELECT
     $first + "row" AS id,
