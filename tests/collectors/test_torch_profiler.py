@@ -315,8 +315,8 @@ def fork_one(step):
         pid = os.fork()
         if not pid:
             child(20)
-            os._exit(0)  # torch hangs in a normal exit of a child forked while any profiler runs
-        os.waitpid(pid, 0)
+            sys.exit(7)
+        assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 7
 
 fork = multiprocessing.get_context("fork")
 workers = [fork.Process(target=child, args=(steps,)) for steps in (6, 9)]
@@ -330,6 +330,21 @@ train(model, sgd(model), 9, fork_one)
     assert (ran.code, ran.ranks()) == (0, 3)
     assert [ran.steps(rank) for rank in range(3)] == [["4", "5"], ["4", "5", "6", "7"], ["4", "5", "6", "7"]]
     assert len({ran.meta(rank)["pid"] for rank in range(3)}) == 3
+
+
+def test_a_child_that_is_forked_after_the_recording_ends_as_it_would_alone(program):
+    body = """
+model = Net()
+train(model, sgd(model), 12)
+pid = os.fork()
+if not pid:
+    print("kept by the child", end="")
+    os.write(1, b"")
+    sys.exit(7)
+print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+"""
+    ran = program(body)
+    assert (ran.code, ran.stdout) == (0, b"kept by the child7\n")
 
 
 @pytest.mark.long

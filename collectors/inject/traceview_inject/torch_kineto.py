@@ -4,9 +4,10 @@ The profiler is driven by hand: with `torch.profiler.schedule`, a cycle that is 
 Invariant: a trace never holds a `ProfilerStep#N` that did not end.
 """
 
+import ctypes
 import os
 import re
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import torch
 
@@ -46,6 +47,7 @@ class Kineto:
         )
         with quiet():
             self.profiler.prepare_trace()
+        os.register_at_fork(after_in_child=end_before_kineto)
 
     def find_device(self):
         """Learn whether the program uses a GPU, and whether its ranges are told to Nsight."""
@@ -112,6 +114,15 @@ def rename_cut_step(path, step):
     """Call the annotation of a step that did not end `traceview.cut: step N`: readers count and time ProfilerSteps."""
     pattern = re.compile(rf'("name": *)"{STEP}{step}"'.encode())
     path.write_bytes(pattern.sub(rf'\1"traceview.cut: step {step}"'.encode(), path.read_bytes()))
+
+
+def end_before_kineto():
+    """Let a forked child end: at its exit Kineto would wait for a thread that only its parent has (torch 2.13)."""
+    libc = ctypes.CDLL(None)
+    with suppress(AttributeError):  # on_exit is glibc's.
+        libc.on_exit(libc._exit, None)
+        # What C holds in its buffers is written first: the last to be registered runs first.
+        libc.__cxa_atexit(libc.fflush, None, None)
 
 
 @contextmanager
