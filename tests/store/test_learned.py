@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import concurrent.futures
 from pathlib import Path
 
 import pytest
@@ -75,3 +76,9 @@ def test_the_last_ones_count_and_damage_does_not(tmp_path: Path) -> None:
     remember("denormals", 2.0, 1.0)
     said = told("denormals", TORCH)
     assert said.endswith("reached in 49 of 50 within a factor of 1.5.")
+
+
+def test_of_two_that_remember_at_once_nothing_is_lost() -> None:
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda number: remember(f"rule{number}", 2.0, 1.5), range(60)))
+    assert [number for number in range(60) if learned.measured(f"rule{number}", TORCH) is None] == []

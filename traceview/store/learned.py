@@ -16,6 +16,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from traceview.paths import own_folder, user_cache
+from traceview.store import cache
 
 MOST = 50
 LONGEST_BYTES = 1_000_000
@@ -79,9 +80,10 @@ def remember(trials: Iterable[Trial]) -> None:
     if added:
         with contextlib.suppress(OSError):
             file = _file()
-            draft = file.with_suffix(".new")
-            draft.write_text("\n".join([*_lines(file)[-20 * MOST :], *added]) + "\n", encoding="utf-8")
-            draft.replace(file)
+            with cache.lock(file):
+                draft = file.with_suffix(".new")
+                draft.write_text("\n".join([*_lines(file)[-20 * MOST :], *added]) + "\n", encoding="utf-8")
+                draft.replace(file)
 
 
 @dataclass(frozen=True)
