@@ -1,9 +1,10 @@
--- doc = "Work of a CPU: library primitives, and on ranks without a device what operators spent outside them."
+-- doc = """Work of a CPU on ranks without a device: library primitives, and what operators spent outside them. Beside a
+-- device the processor is no second one: half of the step would be its idle time."""
 -- materialize = true
-WITH outer_ops AS (
-    SELECT parent_id AS id FROM ops WHERE category = 'conv' AND parent_id IS NOT NULL
-        AND rank IN (SELECT rank FROM raw.ranks
-            WHERE rank NOT IN (SELECT rank FROM raw.kernels UNION SELECT rank FROM raw.memcpys))
+WITH host AS (
+    SELECT rank FROM raw.ranks WHERE rank NOT IN (SELECT rank FROM raw.kernels UNION SELECT rank FROM raw.memcpys)
+), outer_ops AS (
+    SELECT parent_id AS id FROM ops WHERE category = 'conv' AND parent_id IS NOT NULL AND rank IN (FROM host)
 ), told_calls AS (
     SELECT call_id FROM primitives WHERE call_id IS NOT NULL
 )
@@ -13,7 +14,7 @@ FROM (
     SELECT
         'primitive' AS kind, id, rank, tid AS stream, primitives.kind || ' ' || impl AS name,
         category, algorithm, direction, role, library, start_ns, end_ns, dur_ns, op_id, op_name, layer, step, call_id
-    FROM primitives
+    FROM primitives WHERE rank IN (FROM host)
     UNION ALL BY NAME
     SELECT
         'op' AS kind, o.id, h.rank, o.tid AS stream, o.name,

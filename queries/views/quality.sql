@@ -63,6 +63,9 @@ UNION ALL BY NAME
 SELECT rank, NULL AS source, 'kernels without a CPU op' AS kind, count(*) AS n, NULL AS examples
 FROM raw.kernels WHERE op_id IS NULL GROUP BY rank
 UNION ALL BY NAME
+SELECT rank, NULL AS source, 'CPU primitives beside a GPU, not in device time' AS kind, count(*) AS n, NULL AS examples
+FROM raw.primitives WHERE rank IN (SELECT rank FROM raw.kernels UNION SELECT rank FROM raw.memcpys) GROUP BY rank
+UNION ALL BY NAME
 SELECT l.rank, NULL AS source, if(l.start_ns >= q.from_ns, 'launches whose kernel comes after the recording',
     'launches whose kernel is not in the recording') AS kind, count(*) AS n, NULL AS examples
 FROM lost l LEFT JOIN queued q ON q.rank = l.rank GROUP BY ALL

@@ -81,6 +81,21 @@ def test_several_devices_of_a_rank_are_added_up_and_shares_are_of_the_step_of_ea
         ]
 
 
+def test_the_processor_beside_a_gpu_is_no_second_device(tmp_path: Path) -> None:
+    """As in every recording on a GPU with a product on the processor: oneDNN's log is recorded, too."""
+    given = training(2, 100)
+    for start in (0, 100):
+        given.kernel("ampere_sgemm_128x64_nn", start + 10, start + 70, launched=start + 1)
+        given.primitive("matmul", start + 20, start + 30)
+    with given.open(tmp_path) as connection:
+        found = section(connection, "overview/categories")
+        assert pick(found, "category", "busy_ns", "step_pct") == [("gemm", 60_000, 60), ("(GPU idle)", 40_000, 40)]
+        (line,) = section(connection, "overview/headline")
+        assert (line["unit"], line["active_pct"], line["detail"]) == ("GPU", 60, "cv <1 %, 2 steps")
+        footer = reports.run(connection, "overview").footer
+    assert "Quality: CPU primitives beside a GPU, not in device time (2)." in footer
+
+
 def headline(tmp_path: Path, *ranks: Given) -> str:
     """The first lines of the overview."""
     write(tmp_path, *ranks)
