@@ -16,7 +16,7 @@ WITH most AS (
             if(p.share_of_ns IS NULL, '', format(', {:.0f} %', 100 * d.diff_ns / p.share_of_ns)))
         ORDER BY abs(d.diff_ns) DESC, part)[:2] AS parts
     FROM part_pair d JOIN pair p USING (run)
-    WHERE place = 1 AND is_beyond IS NOT false AND d.diff_ns * p.diff_ns > 0
+    WHERE place = 1 AND is_beyond IS NOT false AND d.diff_ns * p.diff_ns > 0 AND d.diff_ns * (p.ratio - 1) > 0
         AND abs(d.diff_ns) >= 0.1 * abs(p.diff_ns)
     GROUP BY d.run
 ), setup AS (
@@ -28,12 +28,11 @@ WITH most AS (
     SELECT r.run, (SELECT count(*) FROM setting s WHERE s.run IN (0, r.run) AND s.name = 'noted by') = 2 AS is_told
     FROM run r
 ), timed AS (
-    SELECT p.*, e.low, e.high, e.confidence_pct, e.noise_from, e.recordings,
-        coalesce(e.ratio, p.step_ns / nullif(p.base_ns, 0)) AS ratio, low > 1.0 / 3 AND high < 3 AS is_near,
+    SELECT p.*, e.low, e.high, e.confidence_pct, e.noise_from, e.recordings, low > 1.0 / 3 AND high < 3 AS is_near,
         if(is_near, format('{:+.1f} % to {:+.1f} %', 100 * (low - 1), 100 * (high - 1)),
             format('{:.3g} to {:.3g} times', low, high)) AS limits,
         -- Of how many times as fast a run is; near 1 its time is told in percent.
-        if(ratio < 1 AND NOT is_near, format('{:.3g} to {:.3g} times', 1 / high, 1 / low), limits) AS speed_limits
+        if(p.ratio < 1 AND NOT is_near, format('{:.3g} to {:.3g} times', 1 / high, 1 / low), limits) AS speed_limits
     FROM pair p LEFT JOIN estimate e ON e.run = p.run
 ), said AS (
     SELECT p.*, t.is_told, m.parts, s.texts, s.more,

@@ -1,6 +1,6 @@
 -- title = "Step time"
 -- doc = """A difference is larger than the noise where its interval leaves out a ratio of 1. With several recordings
--- per side: Hodges-Lehmann estimate on the logarithms of their median steps, interval by Mann-Whitney. With one
+-- per side: Hodges-Lehmann estimate on the logarithms of their mean steps, interval by Mann-Whitney. With one
 -- recording each: ratio of the mean steps, interval by a block bootstrap over steps; other recordings may differ more
 -- than steps do. With fewer than five steps the interval is wide."""
 -- cannot = "There is no run."
@@ -24,7 +24,7 @@ WITH spread AS (
     SELECT r.run, r.has_steps AND b.has_steps AS has_steps, r.steps, b.steps AS base_steps, r.step_ns, r.sd_ns,
         p.diff_ns, p.differing, p.unchecked, p.is_busy, coalesce(p.is_ranked, true) AS is_ranked, b.step_ns AS base_ns,
         e.low, e.high, e.confidence_pct, e.recordings AS n_both,
-        coalesce(e.ratio, r.step_ns / nullif(b.step_ns, 0)) AS ratio,
+        if(r.run = 0, r.step_ns / nullif(b.step_ns, 0), p.ratio) AS ratio,
         (SELECT string_agg(chr(CAST(65 + m.run AS INTEGER)), ', ' ORDER BY m.run) FROM machine m
             WHERE m.run IN (0, r.run) AND m.is_busy) AS busy
     FROM run r JOIN run b ON b.run = 0 LEFT JOIN pair p ON p.run = r.run LEFT JOIN estimate e ON e.run = r.run

@@ -11,7 +11,7 @@ import pytest
 from compared import GEMM, measured, stepping, table
 from given import Given
 
-from traceview.analysis import compare
+from traceview.analysis import compare, gates
 from traceview.analysis.compare import Run
 
 SLOW = (1260, 1262, 1258, 1261, 1259)
@@ -155,10 +155,27 @@ def test_noise_is_between_recordings_where_there_are_several(tmp_path: Path) -> 
     assert {row["part"] for row in table(compare.compare([a, c]), "difference") if row["beyond_ns"]} >= {"gemm"}
 
 
+def test_a_step_in_ten_that_is_longer_makes_all_of_them_longer(tmp_path: Path) -> None:
+    """A checkpoint in every tenth step: the median step is that of A, but training takes longer."""
+
+    def side(name: str, more: float) -> Run:
+        lengths = [[1000 + n + (more if step == 5 else 0) for step in range(10)] for n in range(4)]
+        return compare.side([measured(stepping(some), tmp_path / f"{name}{n}") for n, some in enumerate(lengths)])
+
+    a, b, faster = side("a", 0), side("b", 3000), side("faster", -1000 + 150)
+    assert said([a, b]).startswith("B is 30.0 % slower than A (97 % interval +29.6 % to +30.3 %; 4 and 4 recordings), ")
+    report = compare.compare([a, b])
+    ratio, whole = table(report, "ranking")[1]["ratio"], table(report, "difference")[0]
+    assert ratio == pytest.approx(1.3, abs=0.001) and whole["ratio"] == pytest.approx(ratio, abs=0.001)
+    assert said([a, faster]).startswith("B is 8.5 % faster than A")
+    (check,) = gates.checks(report, [a, b], {"step": 5})
+    assert check.outcome == "failed"
+
+
 @pytest.mark.long
 def test_the_recording_with_the_middle_step_stands_for_its_side(tmp_path: Path) -> None:
     run = recordings(tmp_path, (1200, 1000, 1100))
-    assert run.value("median_ns") == 1_100_000 and len(run.recordings) == 3
+    assert run.value("step_ns") == 1_100_000 and len(run.recordings) == 3
     again = compare.restored(compare.saved([run, run]), "saved.json")
     assert again == run
 

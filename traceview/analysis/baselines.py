@@ -21,7 +21,7 @@ COLUMNS = (
     Column("saved", "VARCHAR", "when, in UTC"),
     Column("note", "VARCHAR", "what was said of it (--note)"),
     Column("recordings", "BIGINT", "recordings"),
-    Column("step_ns", "DOUBLE", "median of the median steps of its recordings"),
+    Column("step_ns", "DOUBLE", "median of the mean steps of its recordings"),
     Column("low_ns", "DOUBLE", "of its fastest recording"),
     Column("high_ns", "DOUBLE", "of its slowest recording"),
     Column("change_pct", "DOUBLE", "step time beside that of the entry before, of which it is a share"),
@@ -55,7 +55,7 @@ def history(name: str, held: object) -> Report:
 
 
 def _entry(run: Run, saved: str, note: str | None) -> dict[str, Any]:
-    times = [time for recording in run.recordings if (time := recording.value("median_ns"))]
+    times = [time for recording in run.recordings if (time := recording.value("step_ns"))]
     low, middle, high = (min(times), float(median(times)), max(times)) if times else (None, None, None)
     return {
         "saved": saved,

@@ -299,7 +299,7 @@ class Run:
 def side(runs: Sequence[Run]) -> Run:
     """Several recordings of the same as one run: the one with the middle step time, and the others."""
     recordings = [recording for run in runs for recording in run.recordings]
-    ordered = sorted(recordings, key=lambda run: run.value("median_ns") or 0)
+    ordered = sorted(recordings, key=lambda run: run.value("step_ns") or 0)
     middle = ordered[(len(ordered) - 1) // 2]
     return replace(middle, others=tuple(replace(run, others=()) for run in recordings if run is not middle))
 
@@ -346,7 +346,7 @@ def _tables(runs: Sequence[tuple[int, Run]]) -> dict[str, Fact]:
 
 def _several(base: Run, run: Run) -> tuple[noise.Interval | None, str]:
     logs = [
-        [math.log(time) for recording in side.recordings if (time := recording.value("median_ns"))]
+        [math.log(time) for recording in side.recordings if (time := recording.value("step_ns"))]
         for side in (base, run)
     ]
     text = f"{len(base.recordings)} and {len(run.recordings)} recordings"

@@ -22,7 +22,6 @@
 -- products = "shapes of the fully connected layers, with calls per step"
 -- parameters = "of the layers whose shapes are recorded, a shape with several calls counted once per call"
 -- flop = "of the direct method, of convolutions and products per step and rank; NULL without shapes"
--- median_ns = "median step time"
 -- is_cpu = "whether a CPU did the work"
 -- threads = "threads that the framework computes with, of all ranks"
 -- cores = "cores that these may use"
@@ -34,7 +33,7 @@
 WITH step AS (
     SELECT step, avg(dur_ns) AS dur_ns FROM chosen_steps GROUP BY step
 ), timed AS (
-    SELECT count(*) AS steps, avg(dur_ns) AS step_ns, stddev_samp(dur_ns) AS sd_ns, median(dur_ns) AS median_ns
+    SELECT count(*) AS steps, avg(dur_ns) AS step_ns, stddev_samp(dur_ns) AS sd_ns
     FROM step
 ), noted AS (
     -- What traceview collect wrote of each process.
@@ -142,7 +141,6 @@ SELECT source.framework, source.format,
     CAST((SELECT sum(flop * weight) FROM (SELECT flop, weight FROM chosen_calls UNION ALL SELECT flop, weight
         FROM product))
         AS DOUBLE) AS flop,
-    CAST(coalesce(timed.median_ns, logged.total_ns) AS DOUBLE) AS median_ns,
     NOT EXISTS (FROM raw.kernels) AND NOT EXISTS (FROM raw.memcpys) AS is_cpu,
     used.threads, used.cores, used.recorded_ns, used.recorded_steps, used.cpu_ns,
     told.preempted, told.parameters AS noted_parameters
