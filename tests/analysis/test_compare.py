@@ -230,6 +230,26 @@ def test_what_has_no_counterpart_stands_alone(tmp_path: Path) -> None:
     ]
 
 
+def test_ranks_count_alike_however_many_steps_each_has(tmp_path: Path) -> None:
+    """Rank 1 has a third of the steps, and longer ones: the step is the mean of 1000 and 1600 us, as its parts are."""
+
+    def ranks(n: int, length: float, busy: float) -> list[Given]:
+        return [stepping((1000,) * 12), stepping((length,) * n, busy, rank=1)]
+
+    a = measured(ranks(12, 1000, 100), tmp_path / "a")
+    b, same = measured(ranks(4, 1600, 500), tmp_path / "b"), measured(ranks(4, 1000, 100), tmp_path / "c")
+    report = compare.compare([a, b, same])
+    _, row, equal = table(report, "ranking")
+    assert (row["step_ns"], row["sd_ns"], row["ratio"]) == (1_300_000, 0, pytest.approx(1.3))
+    assert (equal["ratio"], equal["low"], equal["high"], equal["verdict"][:16]) == (1, 1, 1, "within the noise")
+    rows = {(part["run"], part["part"]): part for part in table(report, "difference")}
+    whole, idle, gemm = (rows["B", part] for part in ("(whole step)", "idle: between steps", "gemm"))
+    assert whole["busy_ns"] == pytest.approx(idle["busy_ns"] + gemm["busy_ns"])
+    for part in (whole, gemm):
+        assert part["low_ns"] < part["diff_ns"] < part["high_ns"]
+    assert [rows["C", part]["beyond_ns"] for part in ("(whole step)", "gemm")] == [None, None]
+
+
 @pytest.mark.long
 def test_ranks_are_averaged(tmp_path: Path) -> None:
     one = measured(stepping((1000, 1000)), tmp_path / "one")

@@ -340,7 +340,7 @@ def _tables(runs: Sequence[tuple[int, Run]]) -> dict[str, Fact]:
         if found is not None:
             ratio = found.ratio()
             whole.append((number, ratio.value, ratio.low, ratio.high, 100 * ratio.confidence, text, recordings))
-        parts += [(number, part, low, high) for part, low, high in _parts(base, run)]
+        parts += [(number, part, *(round(end, 3) + 0.0 for end in ends)) for part, *ends in _parts(base, run)]
     return {"estimate": Fact(ESTIMATE, tuple(whole)), "part_noise": Fact(PART_NOISE, tuple(parts))}
 
 

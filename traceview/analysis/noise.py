@@ -37,8 +37,9 @@ class Interval:
     confidence: float
 
     def ratio(self) -> Interval:
-        """Return the ratio, for a difference of logarithms."""
-        return Interval(math.exp(self.value), math.exp(self.low), math.exp(self.high), self.confidence)
+        """Return the ratio, for a difference of logarithms; what only rounding makes of equal times is 1."""
+        value, low, high = (math.exp(round(end, 12)) for end in (self.value, self.low, self.high))
+        return Interval(value, low, high, self.confidence)
 
 
 def between(a: Sequence[float], b: Sequence[float], *, level: float = LEVEL) -> Interval:

@@ -9,7 +9,7 @@
 -- steps = "steps compared (of several ranks, steps with one number are one); of a log those that it averages over"
 -- step_ns = """mean step time over ranks and steps; the whole recording's without steps; of a log that of its network,
 -- or of all its networks"""
--- sd_ns = "standard deviation of the step times"
+-- sd_ns = "standard deviation of the step times, each rank's from its own mean"
 -- busy_ns = "time in which a device was busy, per step and rank, averaged over the devices of a rank"
 -- span_ns = "from the first to the last thing a device did, mean over ranks"
 -- span_busy_pct = "busy, of that"
@@ -30,11 +30,15 @@
 -- cpu_ns = "processor time meanwhile, of all ranks"
 -- preempted = "how often meanwhile another process took the processor away from a rank, mean over ranks"
 -- noted_parameters = "parameters of the model as traceview collect counted them"
-WITH step AS (
-    SELECT step, avg(dur_ns) AS dur_ns FROM chosen_steps GROUP BY step
+WITH ranked AS (
+    -- Ranks count alike, however many steps each has, as in the parts of a step.
+    SELECT step, rank, dur_ns, avg(dur_ns) OVER (PARTITION BY rank) AS mean_ns FROM chosen_steps
+), varied AS (
+    SELECT avg(dur_ns - mean_ns) AS off_ns FROM ranked GROUP BY step
 ), timed AS (
-    SELECT count(*) AS steps, avg(dur_ns) AS step_ns, stddev_samp(dur_ns) AS sd_ns
-    FROM step
+    SELECT count(*) AS steps, stddev_samp(off_ns) AS sd_ns,
+        (SELECT avg(mean_ns) FROM (SELECT DISTINCT rank, mean_ns FROM ranked)) AS step_ns
+    FROM varied
 ), noted AS (
     -- What traceview collect wrote of each process.
     SELECT c.rank, any_value(p.value) AS facts FROM raw.captures c, json_each(c.options, '$.ranks') p
