@@ -22,7 +22,8 @@
 -- base_ns = "time of A"
 -- busy_ns = "time of the run"
 -- diff_ns = "difference"
--- low_ns = "lower end of its 95 % interval, where there are steps or recordings enough to tell"
+-- low_ns = """lower end of its 95 % interval, where there are steps or recordings enough to tell; of the whole step
+-- that of the ratio"""
 -- high_ns = "upper end"
 -- beyond_ns = "the difference again, where that interval leaves out zero"
 -- ratio = "the run's over A's"

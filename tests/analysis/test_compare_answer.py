@@ -225,6 +225,16 @@ def test_an_aligned_step_is_chosen_by_place(tmp_path: Path) -> None:
         assert compare.measure(connection, "x", None, False, 2).value("step_ns") == 1_100_000
 
 
+def test_the_whole_step_has_the_interval_of_the_ratio(tmp_path: Path) -> None:
+    """Few steps that differ much: limits on the logarithm and on the time itself would contradict each other."""
+    a = measured(stepping((1600,) * 6), tmp_path / "a")
+    b = measured(stepping((2100, 2600, 9600, 9600)), tmp_path / "b")
+    report = compare.compare([a, b])
+    ratio, whole = table(report, "ranking")[1], table(report, "difference")[0]
+    assert 1 < ratio["low"] < 2 and ratio["high"] > 12 and whole["part"] == "(whole step)"
+    assert (whole["low_ns"], whole["high_ns"]) == pytest.approx([1.6e6 * (ratio[end] - 1) for end in ("low", "high")])
+
+
 def test_idle_time_is_a_part_with_noise_of_its_own(tmp_path: Path) -> None:
     a, b = measured(stepping(FAST), tmp_path / "a"), measured(stepping(SLOW), tmp_path / "b")
     found = compare.tables([(0, a), (1, b)])["part_noise"].rows

@@ -337,10 +337,13 @@ def _tables(runs: Sequence[tuple[int, Run]]) -> dict[str, Fact]:
         if not all(recording.has_steps for recording in (*base.recordings, *run.recordings)):
             continue
         found, text = _several(base, run) if recordings > 2 else _single(base, run)
+        limits = _parts(base, run)
         if found is not None:
             ratio = found.ratio()
             whole.append((number, ratio.value, ratio.low, ratio.high, 100 * ratio.confidence, text, recordings))
-        parts += [(number, part, *(round(end, 3) + 0.0 for end in ends)) for part, *ends in _parts(base, run)]
+            if ratio.confidence >= noise.CLAIM:
+                limits += [(WHOLE, *(base.value("step_ns") * (end - 1) for end in (ratio.low, ratio.high)))]
+        parts += [(number, part, *(round(end, 3) + 0.0 for end in ends)) for part, *ends in limits]
     return {"estimate": Fact(ESTIMATE, tuple(whole)), "part_noise": Fact(PART_NOISE, tuple(parts))}
 
 
@@ -364,7 +367,7 @@ def _single(base: Run, run: Run) -> tuple[noise.Interval | None, str]:
 
 
 def _parts(base: Run, run: Run) -> list[tuple[str, float, float]]:
-    """Low and high end of the difference of each part."""
+    """Low and high end of the difference of each part but the whole, which has those of the ratio."""
     if len(base.recordings) > 1 or len(run.recordings) > 1:
         sides = [[_part_times(recording) for recording in side.recordings] for side in (base, run)]
         found = []
@@ -376,12 +379,12 @@ def _parts(base: Run, run: Run) -> list[tuple[str, float, float]]:
     names, (a, b) = _blocks(base, run)
     if min(len(a), len(b)) < 2:
         return []
-    return [(part, found.low, found.high) for part, found in zip(names, noise.within(a, b), strict=True)]
+    return [(part, found.low, found.high) for part, found in list(zip(names, noise.within(a, b), strict=True))[1:]]
 
 
 def _part_times(run: Run) -> dict[str, float]:
     """Mean time of each part of a step of a recording."""
-    times = {WHOLE: float(run.value("step_ns") or 0)}
+    times: dict[str, float] = {}
     for table, key in (("cell", "category"), ("idle", "part")):
         fact = run.facts[table]
         names = [name for name, _ in fact.columns]
