@@ -12,7 +12,8 @@
 -- [headings]
 -- confidence_pct = "of intervals"
 WITH most AS (
-    SELECT d.run, list(format('{} ({:+.2f} ms{})', part, d.diff_ns / 1e6,
+    SELECT d.run, list(format('{} ({}{})', part,
+            if(abs(d.diff_ns) < 1e5, format('{:+.3g} us', d.diff_ns / 1e3), format('{:+.2f} ms', d.diff_ns / 1e6)),
             if(p.share_of_ns IS NULL, '', format(', {:.0f} %', 100 * d.diff_ns / p.share_of_ns)))
         ORDER BY abs(d.diff_ns) DESC, part)[:2] AS parts
     FROM part_pair d JOIN pair p USING (run)
@@ -44,7 +45,8 @@ WITH most AS (
             ELSE format('{:.1f} % less time than', 100 * (1 - ratio)) END AS amount,
         format('{} {}', if(abs(ln(ratio)) < ln(3), format('{:.1f} %', 100 * abs(ratio - 1)),
             format('{:.3g} times', greatest(ratio, 1 / ratio))), if(ratio < 1, 'faster', 'slower')) AS speed,
-        format('{:.2f} ms against {:.2f} ms', p.step_ns / 1e6, p.base_ns / 1e6) AS times,
+        if(least(p.step_ns, p.base_ns) < 1e5, format('{:,.2f} us against {:,.2f} us', p.step_ns / 1e3, p.base_ns / 1e3),
+            format('{:.2f} ms against {:.2f} ms', p.step_ns / 1e6, p.base_ns / 1e6)) AS times,
         (SELECT string_agg(text, '; ' ORDER BY run) FROM machine WHERE machine.run IN (0, p.run) AND is_busy) AS busy,
         if(low IS NULL, NULL, noise_from || if(p.recordings = 2 AND least(r.steps, b.steps) < 5, ', few steps', ''))
             AS noise,
@@ -76,6 +78,7 @@ SELECT label AS run, CASE
         label, amount, interval)
     WHEN low <= 1 AND high >= 1 THEN format('{} is neither slower nor faster than A beyond the noise: a step takes {} '
         || 'one of A{}.', label, amount, interval)
+    WHEN abs(ratio - 1) < 0.0005 THEN format('A step of {} takes {} one of A{}.', label, amount, interval)
     ELSE format('{} is {} than A{}{}.', label, speed, speeds,
         if(parts IS NULL, '', ', mostly ' || array_to_string(parts, ' and '))) END
     || if(is_ranked AND unchecked <> '' AND NOT is_whole, format(' Not recorded, so not checked: {}.', unchecked), '')

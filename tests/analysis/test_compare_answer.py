@@ -41,11 +41,20 @@ def test_the_first_sentence_says_how_much_how_surely_and_what_of(tmp_path: Path)
     a, b = measured(stepping(FAST), tmp_path / "a"), measured(stepping(SLOW, busy=300), tmp_path / "b")
     sentence = said([a, b])
     assert sentence.startswith("B is 26.0 % slower than A (95 % interval +25.")
-    assert "; one recording each), mostly gemm (+0.20 ms, 77 %) and idle: between steps (+0.06" in sentence
+    assert "; one recording each), mostly gemm (+0.20 ms, 77 %) and idle: between steps (+60 us, 23 %)" in sentence
     assumed = "model (taken for the same, since both ran the same command)"
     unchecked = f" Not recorded, so not checked: {assumed}, batch, precision, passes."
     assert sentence.endswith(f"{unchecked} The settings of at least one are not recorded.")
     assert said([b, a]).startswith("B is 20.6 % faster than A (95 % interval -20.")
+
+
+def test_small_differences_are_told_in_the_unit_that_fits(tmp_path: Path) -> None:
+    a, b = (measured(stepping((90 + more,) * 9, 10 + more), tmp_path / str(more)) for more in (0, 4))
+    assert "B is 4.4 % slower than A" in said([a, b]) and ", mostly gemm (+4 us, 100 %)." in said([a, b])
+    whole = [measured(stepping((90,), busy), tmp_path / f"whole{busy}", whole=True) for busy in (20, 24)]
+    assert "compared as whole recordings, 24.00 us against 20.00 us: " in said(whole)
+    long, longer = (measured(stepping((1600 + more,) * 9), tmp_path / f"l{more}") for more in (0, 0.001))
+    assert said([long, longer]).startswith("A step of B takes as long as one of A (95 % interval +0.0 % to +0.0 %; ")
 
 
 def test_the_interval_of_a_large_speed_up_is_one_of_speeds(tmp_path: Path) -> None:
