@@ -50,6 +50,15 @@ def test_what_overlaps_is_within_the_noise(tmp_path: Path) -> None:
     assert (part.outcome, part.reason) == ("cannot tell", "above the limit, but within the noise")
 
 
+@pytest.mark.parametrize(("busy", "outcome"), [(106, "passed"), (106.001, "failed")])
+def test_exactly_the_limit_is_not_above_it(tmp_path: Path, busy: float, outcome: str) -> None:
+    def four(us: float) -> Run:
+        return side([measured(stepping((10 * us,) * 3, us), tmp_path / f"{us}-{n}") for n in range(4)])
+
+    found = checked(four(100), four(busy), step=6, category=6)
+    assert [check.outcome for check in found] == [outcome, outcome]
+
+
 def test_layers_are_matched_as_the_comparison_matches_them(tmp_path: Path) -> None:
     def run(name: str, kernel_us: int, layers: tuple[str, str]) -> Run:
         found = []

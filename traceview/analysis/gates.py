@@ -25,6 +25,8 @@ LEAST_SHARE = 0.01
 """Share of A's step; a smaller part is not checked."""
 ALPHA = 0.05
 """Chance of a false failure over all parts of one kind, where nothing has changed."""
+ROUNDING = 1 + 1e-9
+"""A ratio may be so many times its limit: it comes back from its logarithm."""
 FEW = "(few steps)"
 """End of a verdict that rests on so few steps that noise explains nearly anything."""
 
@@ -55,7 +57,7 @@ def _step(row: Mapping[str, Any], run: Run, limit: float) -> Check:
     ratio = row["ratio"]
     if ratio is None:
         outcome = "cannot tell"
-    elif ratio <= 1 + limit / 100:
+    elif ratio <= (1 + limit / 100) * ROUNDING:
         outcome = "passed"
     elif verdict.startswith("larger than the noise") and FEW not in verdict:
         outcome = "failed"
@@ -85,7 +87,7 @@ def parts(report: Report, label: str, base: Run, run: Run, kind: str, limit: flo
         difference = noise.between(before, after, level=level)
         ratio = difference.ratio()
         is_sure = difference.confidence >= level
-        if ratio.value <= 1 + limit / 100:
+        if ratio.value <= (1 + limit / 100) * ROUNDING:
             outcome, reason = "passed", "within the limit"
         elif not is_sure:
             outcome, reason = "cannot tell", _too_few(len(parts), kind)
