@@ -13,6 +13,7 @@ from given import Given
 
 from traceview.analysis import compare, gates
 from traceview.analysis.compare import Run
+from traceview.errors import UsageError
 
 SLOW = (1260, 1262, 1258, 1261, 1259)
 FAST = (1000, 1002, 998, 1001, 999)
@@ -187,6 +188,15 @@ def test_the_recording_with_the_middle_step_stands_for_its_side(tmp_path: Path) 
     assert run.value("step_ns") == 1_100_000 and len(run.recordings) == 3
     again = compare.restored(compare.saved([run, run]), "saved.json")
     assert again == run
+
+
+def test_recordings_of_one_run_all_have_steps_or_none(tmp_path: Path) -> None:
+    given = Given()
+    given.kernel(GEMM, 0, 500, launched=0)
+    bare, stepped = measured(given, tmp_path / "bare"), measured(stepping(FAST), tmp_path / "stepped")
+    told = "no steps in bare, bare, but in other recordings of the same run; leave one kind out."
+    with pytest.raises(UsageError, match=told):
+        compare.side([bare, stepped, bare])
 
 
 @pytest.mark.long

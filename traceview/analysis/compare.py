@@ -297,8 +297,11 @@ class Run:
 
 
 def side(runs: Sequence[Run]) -> Run:
-    """Several recordings of the same as one run: the one with the middle step time, and the others."""
+    """The recording with the middle step time, and the others. Raises `UsageError` where only some have steps."""
     recordings = [recording for run in runs for recording in run.recordings]
+    bare = [recording.name for recording in recordings if not recording.has_steps]
+    if 0 < len(bare) < len(recordings):
+        raise UsageError(f"no steps in {', '.join(bare)}, but in other recordings of the same run; leave one kind out.")
     ordered = sorted(recordings, key=lambda run: run.value("step_ns") or 0)
     middle = ordered[(len(ordered) - 1) // 2]
     return replace(middle, others=tuple(replace(run, others=()) for run in recordings if run is not middle))
