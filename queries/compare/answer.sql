@@ -60,9 +60,9 @@ WITH most AS (
     WHERE t.run > 0
 )
 SELECT label AS run, CASE
-    WHEN (step_ns IS NULL OR base_ns IS NULL) AND said.run IN (SELECT run FROM both_timed)
+    WHEN ratio IS NULL AND said.run IN (SELECT run FROM both_timed)
         THEN format('{} and A have no steps; the passes of convolutions that both measured are compared below.', label)
-    WHEN step_ns IS NULL OR base_ns IS NULL THEN format('{} and A have no time to compare.', label)
+    WHEN ratio IS NULL THEN format('{} and A have no time to compare.', label)
     WHEN is_whole THEN format('{} and A are compared as whole recordings, {}: without steps nothing tells which is '
         || 'faster.', label, times)
     WHEN differing <> '' THEN format('{} and A are not ranked, because they differ in {}: {} per step{}.', label,

@@ -37,7 +37,8 @@ SELECT chr(CAST(65 + run AS INTEGER)) AS run,
         WHEN differing <> '' THEN 'not ranked: ' || differing || if(contains(differing, ','), ' differ', ' differs')
         WHEN NOT is_ranked THEN 'not ranked: nothing tells that both ran the same model'
         ELSE CASE WHEN low IS NULL THEN 'cannot tell from noise: '
-                || if(least(steps, base_steps) > 1, 'a log gives no deviation', 'fewer than two steps')
+                || CASE WHEN ratio IS NULL THEN 'no time to compare'
+                    WHEN least(steps, base_steps) > 1 THEN 'a log gives no deviation' ELSE 'fewer than two steps' END
             WHEN is_busy THEN 'cannot tell from noise: the machine was busy while ' || busy
                 || if(contains(busy, ','), ' were', ' was') || ' recorded'
             WHEN confidence_pct < 90 THEN 'cannot tell from noise: too few recordings'

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -242,6 +243,24 @@ def test_what_collect_noted_fills_what_the_trace_does_not_tell(tmp_path: Path) -
 def test_an_aligned_step_is_chosen_by_place(tmp_path: Path) -> None:
     with stepping((1000, 1100, 1200)).open(tmp_path) as connection:
         assert compare.measure(connection, "x", None, False, 2).value("step_ns") == 1_100_000
+
+
+def test_where_a_step_takes_no_time_there_is_nothing_to_compare(tmp_path: Path) -> None:
+    """A log may say "0 ms"."""
+    run = measured(stepping(FAST), tmp_path)
+    row = dict(zip([name for name, _ in run.facts["run"].columns], run.facts["run"].rows[0], strict=True))
+    facts = {name: replace(run.facts[name], rows=rows) for name, rows in (("cell", ()), ("idle", ()), ("block", ()))}
+    timeless, long = (
+        replace(run, facts={**run.facts, **facts, "run": replace(run.facts["run"], rows=(tuple(values.values()),))})
+        for values in ({**row, "step_ns": 0.0}, {**row, "step_ns": 1e6})
+    )
+    several = compare.side([long, timeless])
+    for runs in ([timeless, long], [long, timeless], [timeless, timeless], [long, several]):
+        report = compare.compare(runs)
+        assert compare.in_words(report).sections[0].note.startswith("B and A have no time to compare. ")  # type: ignore[union-attr]
+        assert table(report, "ranking")[1]["verdict"].startswith("cannot tell from noise: no time to compare; ")
+        (check,) = gates.checks(report, runs, {"step": 5})
+        assert (check.outcome, check.ratio) == ("cannot tell", None)
 
 
 def test_the_whole_step_has_the_interval_of_the_ratio(tmp_path: Path) -> None:

@@ -351,12 +351,9 @@ def _tables(runs: Sequence[tuple[int, Run]]) -> dict[str, Fact]:
 
 
 def _several(base: Run, run: Run) -> tuple[noise.Interval | None, str]:
-    logs = [
-        [math.log(time) for recording in side.recordings if (time := recording.value("step_ns"))]
-        for side in (base, run)
-    ]
+    times = [[recording.value("step_ns") for recording in side.recordings] for side in (base, run)]
     text = f"{len(base.recordings)} and {len(run.recordings)} recordings"
-    return (noise.between(*logs) if all(logs) else None), text
+    return (noise.between(*(list(map(math.log, some)) for some in times)) if all(map(all, times)) else None), text
 
 
 def _single(base: Run, run: Run) -> tuple[noise.Interval | None, str]:

@@ -5,7 +5,7 @@
 -- base_ns = "step time of A; of its whole recording without steps"
 -- step_ns = "the same of the run"
 -- diff_ns = "their difference"
--- ratio = "the run's over A's, of all recordings together"
+-- ratio = "the run's over A's, of all recordings together; NULL where one of them takes no time"
 -- share_of_ns = "the same where shares of it mean something: beyond the noise, and 1 % of A's time or more"
 -- is_whole = "whether whole recordings are compared"
 -- is_log = "whether one of the two is a log of average times, which tells nothing of kernels and calls"
@@ -15,7 +15,7 @@
 -- is_ranked = "whether the two may be ranked: both are known to have done the same work"
 -- unchecked = "conditions that one of the two does not record, in words"
 SELECT r.run, chr(CAST(65 + r.run AS INTEGER)) AS label, b.step_ns AS base_ns, r.step_ns,
-    r.step_ns - b.step_ns AS diff_ns, coalesce(e.ratio, r.step_ns / nullif(b.step_ns, 0)) AS ratio,
+    r.step_ns - b.step_ns AS diff_ns, coalesce(e.ratio, nullif(r.step_ns, 0) / nullif(b.step_ns, 0)) AS ratio,
     if(abs(r.step_ns - b.step_ns) < 0.01 * b.step_ns OR coalesce(e.low <= 1 AND e.high >= 1, false), NULL,
         nullif(r.step_ns - b.step_ns, 0)) AS share_of_ns,
     NOT (b.has_steps AND r.has_steps) AS is_whole, b.is_log OR r.is_log AS is_log,
