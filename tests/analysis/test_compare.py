@@ -338,6 +338,19 @@ def test_hostile_facts_are_refused(tmp_path: Path) -> None:
         compare.compare([compare.restored(data, "saved.json")])
 
 
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), "a \ud800"])
+def test_what_no_comparison_writes_is_refused(tmp_path: Path, value: float | str) -> None:
+    """No number, and half a character: both stand in JSON that Python reads."""
+    data = compare.saved([measured(stepping((1000, 1000)), tmp_path)])
+    columns = [name for name, _ in data[0]["facts"]["run"]["columns"]]
+    if isinstance(value, str):
+        data[0]["name"] = value
+    else:
+        data[0]["facts"]["run"]["rows"][0][columns.index("step_ns")] = value
+    with pytest.raises(InputError, match=r"^saved.json is not a comparison"):
+        compare.restored(json.loads(json.dumps(data)), "saved.json")
+
+
 def test_too_many_runs(empty: Run) -> None:
     with pytest.raises(UsageError, match="at most 26"):
         compare.compare([empty] * 27)

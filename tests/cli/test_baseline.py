@@ -112,7 +112,13 @@ def test_wrong_words(
 
 @pytest.mark.parametrize(
     "content",
-    ['{"report": "compare"', '{"report": "compare", "history": 3}', '{"report": "compare", "history": [{"saved": 1}]}'],
+    [
+        '{"report": "compare"',
+        '{"report": "compare", "history": 3}',
+        '{"report": "compare", "history": [{"saved": 1}]}',
+        '{"report": "compare", "history": [{"saved": "", "note": "", "recordings": 1, "step_ns": NaN, "low_ns": 1, '
+        '"high_ns": 1}]}',
+    ],
 )
 def test_a_changed_file_is_refused_and_kept(
     trace: Path, tmp_path: Path, content: str, capsys: pytest.CaptureFixture[str]

@@ -7,6 +7,7 @@ that it was saved, the last of which describes its runs.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import isfinite
 from statistics import median
 from typing import Any
 
@@ -77,6 +78,8 @@ def _history(content: object, name: str) -> list[dict[str, Any]]:
 def _fits(entry: Mapping[str, Any]) -> bool:
     """Return whether every value of an entry has its type, or is missing."""
     return all(
-        column.name in entry and (entry[column.name] is None or isinstance(entry[column.name], _TYPES[column.type]))
+        column.name in entry
+        and ((value := entry[column.name]) is None or isinstance(value, _TYPES[column.type]))
+        and (not isinstance(value, float) or isfinite(value))
         for column in COLUMNS[:-1]
     )

@@ -6,6 +6,7 @@ Invariant: runs never meet in one database. `queries/compare/facts/` measures ea
 
 from __future__ import annotations
 
+import json
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -202,9 +203,11 @@ def restored(data: object, source: str) -> Run:
     """The first run of what `saved` made, with all its recordings. Raises `InputError` for anything else."""
     try:
         side = [entry for entry in data if entry["side"] == data[0]["side"]]  # type: ignore[attr-defined,index]
+        # Neither NaN nor infinity, nor half a character in a name: this project writes none of them.
+        json.dumps(side, allow_nan=False, ensure_ascii=False).encode()
         recordings = [_restored(entry) for entry in side]
         first = recordings[0]
-    except (TypeError, KeyError, IndexError, ValueError, AttributeError) as error:
+    except (TypeError, KeyError, IndexError, ValueError, AttributeError, RecursionError) as error:
         raise InputError(f"{source} is not a comparison written by `traceview compare --format json`.") from error
     for run in recordings:
         _check(run.facts, source)
