@@ -95,6 +95,10 @@ def test_a_hostile_name_ends_no_attribute_line_or_command(
         (("save", "x"), "name the recordings to keep: traceview baseline save NAME INPUT..."),
         (("show", "nothing"), "there is no baseline nothing: traceview-baselines/nothing.json does not exist."),
         (("show", "x", "y"), "`baseline show` takes a name alone."),
+        *(
+            (("save", name, "x"), f"{name!r} cannot name a baseline; give a name that does not begin with a dot.")
+            for name in ("", ".", ".main", "here/.json")
+        ),
         (("save", "x", "y", "-o", "z"), "`baseline save` writes the file of its NAME; leave out -o and --format."),
     ],
 )

@@ -45,6 +45,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Save or show; returns 0."""
     file = measured.baseline(args.name)
+    if file.name.startswith("."):
+        raise UsageError(f"{args.name!r} cannot name a baseline; give a name that does not begin with a dot.")
     if args.action == "save":
         _save(args, file)
         return 0
