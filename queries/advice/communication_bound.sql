@@ -1,6 +1,7 @@
 -- title = "More communication than computation"
--- doc = """Ranks whose collectives run longer per step than everything that they compute. The bound is the exposed
--- communication: the most that a step can gain from less communication or more computation per exchange."""
+-- doc = """Ranks whose collectives, without waiting for other ranks where it is known, run longer per step than
+-- everything that they compute. The bound is the exposed communication: the most that a step can gain from less
+-- communication or more computation per exchange."""
 -- why = """Even if perfectly hidden, communication then determines the step time. Gradients have the same size for any
 -- batch size, so with little work per rank their exchange takes longest."""
 -- cost = "Larger batches need memory and a different learning rate; compression changes gradients."
@@ -51,5 +52,5 @@ FROM kinds k JOIN compute c USING (rank)
 LEFT JOIN (SELECT rank, wait_ns FROM rank_totals) t ON t.rank = k.rank
 LEFT JOIN unknown_waits u ON u.rank = k.rank
 GROUP BY k.rank
-HAVING 100.0 * sum(own_ns) > $comm_to_compute_pct * any_value(c.compute_ns)
+HAVING 100.0 * (sum(own_ns) - coalesce(any_value(t.wait_ns), 0)) > $comm_to_compute_pct * any_value(c.compute_ns)
 ORDER BY k.rank

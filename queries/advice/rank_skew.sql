@@ -1,7 +1,7 @@
 -- title = "Ranks wait for each other"
 -- doc = """Waiting in collectives for the last rank, whichever that is. The bound is the exposed part of that waiting,
 -- per step."""
--- why = """The ranks arrive at different times, in turns: work of different size (lengths, masks, experts), a host that
+-- why = """The ranks arrive at different times: work of different size (lengths, masks, experts), a host that
 -- stalls now and then (garbage collection, other processes, logging), or data that comes late."""
 -- cost = "Batches of equal cost restrict what is drawn together."
 -- unless = "The ranks only start recording at different times: the first collective of a step then waits for that."

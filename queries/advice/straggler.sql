@@ -26,7 +26,7 @@ WITH clock AS (
     WHERE basis = 'arrival' AND is_clear AND 100.0 * caused_ns > $straggler_step_pct * step_ns
 )
 SELECT s.ranks[1] AS rank,
-    format('{} come{} after the others in {} of {} step{}; these wait {:.3f} ms per step for {}.',
+    format('{} come{} after the others in {} of {} step{}; these wait up to {:.3f} ms per step for {}.',
         upper(left(s.who, 1)) || s.who[2:], if(len(s.ranks) = 1, 's', ''), s.n_apart, s.n_steps,
         if(s.n_steps = 1, '', 's'), s.caused_ns / 1e6, if(len(s.ranks) = 1, 'it', 'them')) AS problem,
     coalesce(format('Mostly in {}, on {}', s.parts[1].part, s.who), 'On ' || s.who) AS place,

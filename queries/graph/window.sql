@@ -6,9 +6,7 @@
 -- from_ns = "where it begins, by the rank's own clock"
 -- until_ns = "where it ends"
 -- moved_ns = "what is taken from the rank's times to bring ranks onto one clock"
-WITH clock AS (
-    SELECT rank, CAST(median(moved_ns) AS BIGINT) AS moved_ns FROM rank_waits GROUP BY rank
-), whole AS (
+WITH whole AS (
     SELECT rank, min(start_ns) AS from_ns, max(end_ns) AS until_ns
     FROM (SELECT rank, start_ns, end_ns FROM performed
         UNION ALL SELECT rank, start_ns, start_ns + dur_ns FROM raw.ops
@@ -20,5 +18,5 @@ WITH clock AS (
     SELECT rank, from_ns, until_ns FROM whole WHERE $step IS NULL
 )
 SELECT h.rank, h.from_ns, h.until_ns, coalesce(c.moved_ns, 0) AS moved_ns
-FROM chosen h LEFT JOIN clock c ON c.rank = h.rank
+FROM chosen h LEFT JOIN rank_clocks c ON c.rank = h.rank
 WHERE h.until_ns > h.from_ns

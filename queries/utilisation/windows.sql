@@ -1,6 +1,6 @@
 -- title = "Whole run and steady state"
--- doc = """The whole run is from the first to the last activity of the device. Steady state is from the start of the
--- first step to the end of the last, warm-up excluded{; without steps there is none|}."""
+-- doc = """The whole run is from the first to the last activity of the device. Steady state is the steps that count,
+-- without warm-up and without the time between them{; without steps there is none|}."""
 -- cannot = "No work of a device was found in this trace."
 -- leave_out = ["sum_ns", "overlap_pct", "steps"]
 -- [columns]

@@ -19,13 +19,11 @@
 -- last_activity = "what its devices did last"
 -- last_op = "operator that its host began last"
 -- last_call = "call of the runtime that its host began last"
-WITH clock AS (
-    SELECT rank, CAST(median(moved_ns) AS BIGINT) AS moved_ns FROM rank_waits GROUP BY rank
-), placed AS (
+WITH placed AS (
     SELECT m.team, m.group_name, m.group_ranks, m.group_size, m.n_expected, m.rank, m.what, m.sequence, m.step, m.id,
         m.start_ns - coalesce(c.moved_ns, 0) AS at_ns, m.dur_ns,
         row_number() OVER (PARTITION BY m.rank, m.team, m.step ORDER BY m.start_ns, m.id) AS nth
-    FROM matched_calls m LEFT JOIN clock c ON c.rank = m.rank
+    FROM matched_calls m LEFT JOIN rank_clocks c ON c.rank = m.rank
     WHERE m.n_expected > 1 AND m.what NOT IN ('send', 'recv', 'send_recv', '(unknown)')
 ), call AS (
     SELECT *, coalesce(sequence, dense_rank() OVER (PARTITION BY team ORDER BY step NULLS FIRST, nth)) AS number
@@ -54,7 +52,7 @@ WITH clock AS (
         0) AS until_ns, r.rank IS NOT NULL AS has_trace,
         m.rank IN (SELECT rank FROM quality WHERE contains(kind, 'cut off')) AS is_cut
     FROM member m JOIN team t ON t.team = m.team LEFT JOIN own o ON o.team = m.team AND o.rank = m.rank
-    LEFT JOIN recorded_until r ON r.rank = m.rank LEFT JOIN clock c ON c.rank = m.rank
+    LEFT JOIN recorded_until r ON r.rank = m.rank LEFT JOIN rank_clocks c ON c.rank = m.rank
 ), lacking AS (
     SELECT r.team, r.rank, min(e.number) AS lacks_number
     FROM reached r JOIN entry e ON e.team = r.team AND e.number > coalesce(r.own_number, -1)

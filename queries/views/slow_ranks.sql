@@ -19,7 +19,8 @@
 -- n_apart = "of them those in which each of these ranks is above all others"
 -- chance = "how likely chance alone does this; at most 1"
 -- is_clear = "whether that is at most 0.05: others are not to be named"
--- caused_ns = "of arrival: mean wait per step of the others in collectives of which one of these is the last"
+-- caused_ns = """of arrival: wait per step in collectives of which one of these is the last, of the one of the others
+-- that waits longest"""
 -- parts = "parts that take these ranks longer per step than the others, by the medians, the largest first"
 -- step_ns = "median step of the job"
 -- who = "these ranks, in words"
@@ -108,11 +109,13 @@ WITH step AS (
     FROM chances c JOIN told t ON t.rank = c.ranks[1]
     WHERE c.basis = 'arrival' AND c.n = 1 AND c.n_steps < 3 AND t.told > 0
 ), caused AS (
-    SELECT a.level, sum(w.wait_ns / w.per) / any_value(b.n_others) AS caused_ns
-    FROM apart a JOIN below b ON b.basis = a.basis AND b.peer_group = a.peer_group AND b.level = a.level
-    JOIN complete_waits w ON list_contains(a.ranks, w.last_rank)
-    JOIN levelled l ON l.basis = a.basis AND l.rank = w.rank AND l.level < a.level
-    WHERE a.basis = 'arrival' GROUP BY a.level
+    -- Who is in no group with them waits in turn for one that is.
+    SELECT level, max(wait_ns) AS caused_ns
+    FROM (SELECT a.level, w.rank, sum(w.wait_ns / w.per) AS wait_ns
+        FROM apart a JOIN complete_waits w ON list_contains(a.ranks, w.last_rank)
+        JOIN levelled l ON l.basis = a.basis AND l.rank = w.rank AND l.level < a.level
+        WHERE a.basis = 'arrival' GROUP BY a.level, w.rank)
+    GROUP BY level
 ), part AS (
     SELECT a.basis, a.peer_group, a.level, p.part, median(p.part_ns) FILTER (l.level = a.level)
         - median(p.part_ns) FILTER (l.level < a.level) AS excess_ns

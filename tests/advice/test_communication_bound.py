@@ -38,6 +38,18 @@ def test_of_several_ranks_it_is_known_how_much_is_waiting(tmp_path: Path) -> Non
             assert found.confidence == f"high for the time{'s' * (rule == RULE)}; {part} is waiting for other ranks"
 
 
+@pytest.mark.parametrize(("late_us", "transfer_us", "is_found"), [(200.0, 100.0, False), (0.0, 300.0, True)])
+def test_waiting_for_a_slow_rank_is_no_communication(
+    tmp_path: Path, late_us: float, transfer_us: float, is_found: bool
+) -> None:
+    """Of 300 us in the first collective of a step 200 are waiting; each rank computes 210 us."""
+    job = Job(compute=160.0, transfer=transfer_us, buckets=1, late=lambda step, rank: late_us * (rank == 1))
+    write(tmp_path, *job.build())
+    with connected(tmp_path) as connection:
+        (found,) = advice.run(connection, advice.load([RULE]))
+    assert (found.status == "found") == is_found
+
+
 @pytest.mark.parametrize("is_hung", [False, True])
 def test_where_a_trace_is_missing_how_much_is_waiting_is_not_known(tmp_path: Path, is_hung: bool) -> None:
     """The confidence was high, and the first screen said to change `bucket_cap_mb`."""

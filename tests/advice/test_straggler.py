@@ -26,7 +26,9 @@ def answer(folder: Path, job: Job) -> Finding:
 def test_a_rank_that_is_late_in_every_step(tmp_path: Path) -> None:
     found = answer(tmp_path, Job(late=lambda step, rank: 60.0 if rank == 1 else 0.0, why="data"))
     assert (found.status, found.rank, found.saving_ns) == ("found", 1, 60_000)
-    assert found.problem == ("Rank 1 comes after the others in 6 of 6 steps; these wait 0.060 ms per step for it.")
+    assert found.problem == (
+        "Rank 1 comes after the others in 6 of 6 steps; these wait up to 0.060 ms per step for it."
+    )
     assert found.place == "Mostly in data loading, on rank 1"
     assert found.evidence[0] == "data loading: 0.060 ms per step longer than the median of the others"
 

@@ -357,9 +357,24 @@ def ahead(lead_us: float, works_us: float, steps_: int = 4) -> Given:
 
 def test_where_the_host_runs_ahead_a_step_is_what_the_device_needs(tmp_path: Path) -> None:
     found = ahead(20, 500).open(tmp_path).execute(FOUND).fetchall()
-    edges = [20, 519, 1019, 1519, 2019]
+    edges = [0, 519, 1019, 1519, 2019]
     expected = [(n, 1000 * a, 1000 * (b - a), steps.FROM_DEVICE) for n, (a, b) in enumerate(itertools.pairwise(edges))]
     assert found == expected
+
+
+@pytest.mark.parametrize("between_us", [40, 300])
+def test_time_between_marks_is_no_work_of_theirs(between_us: float, tmp_path: Path) -> None:
+    """The host waits in each mark for all that it launched, and loads data, or validates, between two of them."""
+    given = Given()
+    given.device("NVIDIA A100-SXM4-40GB")
+    period = 100 + between_us
+    for number in range(4):
+        at = period * number
+        given.span("step", f"ProfilerStep#{number}", at, at + 100)
+        given.kernel("k", at + 10, at + 90, launched=at + 2)
+        given.kernel("validation", at + 105, at + 95 + between_us, launched=at + 101)
+    found = given.open(tmp_path).execute(FOUND).fetchall()
+    assert found == [(number, 1000 * period * number, 100_000, None) for number in range(4)]
 
 
 def test_all_of_the_work_is_of_the_step_that_launched_it(tmp_path: Path) -> None:
