@@ -20,7 +20,8 @@ WITH run AS (
             WHEN bool_or(h.kernels > 0) THEN '?'
             WHEN bool_or(w.is_host) THEN 'CPU' END, '?') AS device,
         -- A clock that began with the machine, not in 1970, gives no date.
-        strftime(make_timestamp(any_value(c.origin_unix_ns) FILTER (c.origin_unix_ns > 946684800000000000) // 1000), '%Y-%m-%d %H:%M:%S') AS origin,
+        strftime(make_timestamp(any_value(c.origin_unix_ns) FILTER (c.origin_unix_ns > 946684800000000000) // 1000),
+            '%Y-%m-%d %H:%M:%S') AS origin,
         if(any_value(w.rank) IS NULL, NULL, any_value(r.run_ns)) AS span_ns
     FROM captures c
     LEFT JOIN known_frameworks f USING (rank)

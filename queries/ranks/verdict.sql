@@ -104,7 +104,8 @@ WITH call AS (
         if(bool_or(basis = 'arrival' AND is_clear), 'Other r', 'R'),
         array_to_string(list(who ORDER BY excess_ns DESC, who) FILTER (NOT is_clear)[:3], '; '),
         if(count(*) FILTER (NOT is_clear) > 3, '; ...', ''))
-    FROM (FROM slow_ranks QUALIFY is_clear OR row_number() OVER (PARTITION BY who, is_clear ORDER BY excess_ns DESC) = 1)
+    FROM (FROM slow_ranks
+        QUALIFY is_clear OR row_number() OVER (PARTITION BY who, is_clear ORDER BY excess_ns DESC) = 1)
     HAVING bool_or(NOT is_clear)
     UNION ALL
     SELECT 8, 'No rank makes the others wait by more than 2 % of the step and the error of the clocks.'

@@ -1,5 +1,5 @@
--- doc = """What brings the times of each rank onto the clock of the lowest one that it can be compared with. Collectives
--- of a group move its ranks onto the clock of the group's lowest; so on from group to group."""
+-- doc = """Times of each rank on the clock of the lowest one that it can be compared with. Collectives of a group move
+-- its ranks onto the clock of the group's lowest; so on from group to group."""
 -- empty_without = ["rank_waits"]
 -- types = """rank INTEGER, moved_ns BIGINT"""
 -- [columns]
