@@ -163,6 +163,38 @@ def test_a_failing_option_is_a_row_with_its_reason(tmp_path: Path) -> None:
     assert found.best and found.best.name == "a"
 
 
+class Flaky(Machine):
+    """Some options together end every second run of theirs after the first ones."""
+
+    def __call__(self, names: Sequence[str]) -> Timed:
+        timed = super().__call__(names)
+        n = sum(self.more["together"] <= {*run} for run in self.runs)
+        if self.more["together"] <= {*names} and n > self.more.get("good", 0) and n % 2:
+            return replace(timed, step_ns=None, step_cpu_ns=None, exit_code=9, reason="the command failed: no luck")
+        return timed
+
+
+def test_an_option_that_fails_in_final_runs_is_not_the_best_however_fast_it_is(tmp_path: Path) -> None:
+    found, _ = searched(tmp_path, Flaky({"a": 1.2}, together={"a"}, good=4), ["a"])
+    told = answer(found)["a"]
+    assert (told["verdict"], told["reason"]) == ("failed", "5 of 12 runs with it failed: the command failed: no luck")
+    assert told["speedup"] is None and not told["in_best"] and "adds" not in told and not found.kept
+
+
+@pytest.mark.parametrize(
+    ("good", "row", "reason"),
+    [(0, "b", "on top of a: 1 of 2 runs with it failed"), (2, "a+b", "4 of 8 runs with it failed"),
+     (10, "a+b", "6 of 12 runs with it failed")],
+)  # fmt: skip
+def test_a_combination_that_fails_is_not_the_best(tmp_path: Path, good: int, row: str, reason: str) -> None:
+    """In runs that combine, in those that leave parts out, and in final ones; the best option by itself stays."""
+    found, _ = searched(tmp_path, Flaky({"a": 1.5, "b": 1.2}, together={"a", "b"}, good=good), ["a", "b"])
+    told = answer(found)
+    assert (told[row].get("left_out") or told[row]["reason"]).startswith(reason), told[row]
+    assert [name for name, each in told.items() if each["in_best"]] == ["a"] and told["a"]["verdict"] == "faster"
+    assert row == "b" or told[row]["verdict"] == "failed"
+
+
 def test_an_option_without_effect_is_left_out_at_once(tmp_path: Path) -> None:
     machine = Machine({"idle": 1.0, "a": 1.3}, idle="idle")
     found, _ = searched(tmp_path, machine, ["idle", "a"])

@@ -108,16 +108,18 @@ def rows(
     same = [pair for phase in found.null.pairs.values() for pair in phase]
     judged = {each.name: _judged(each) for each in found.tried}
     chances = _chances(judged, found.best)
-    parts = {option.name for option in found.best.options} if found.best else set()
+    parts = {option.name for option in found.kept}
     made = []
     for each in found.tried:
         row = _row(each, judged[each.name], chances[each.name], noisy, same)
         row |= _of_option(each.options[0], bounds.get(each.name), row["speedup"], facts)
         made.append({**row, **_adds(each, found, judged), "kind": "option", "in_best": each.name in parts})
-    if found.best and len(parts) > 1:
+    if found.best and found.best.dropped and (proved := [row for row in made if row["verdict"] == FASTER]):
+        max(proved, key=lambda row: row["speedup"])["in_best"] = True
+    if found.best and len(found.best.options) > 1:
         total = _judged(found.best)
         best = _row(found.best, total, total.p, noisy, same)
-        made.append({**best, "kind": "combination", "title": "all of the best together", "in_best": True})
+        made.append({**best, "kind": "combination", "title": "all of the best together", "in_best": bool(parts)})
     made.append(_null_row(found.null, null, noisy))
     made += [
         {"name": option.name, "kind": "option", "title": option.title, "verdict": "not applicable", "reason": reason}
@@ -130,7 +132,7 @@ def _adds(each: Tried, found: Found, judged: Mapping[str, Judged]) -> Row:
     """Return what a part gives to the best: of several by leaving it out, of a single one by its final pairs."""
     alone = found.best is not None and found.best.name == each.name
     adds = judged[each.name] if alone else found.adds.get(each.name)
-    if adds is None:
+    if adds is None or not found.kept:
         return {"left_out": each.left_out}
     low, high = (adds.interval.low, adds.interval.high) if adds.interval else (None, None)
     return {"adds": adds.speedup, "adds_low": low, "adds_high": high}

@@ -77,6 +77,11 @@ class Found:
     ran_out: bool
     """Whether the budget ended the search before all of it was done."""
 
+    @property
+    def kept(self) -> tuple[Option, ...]:
+        """The options of the best; none where it was given up after all."""
+        return self.best.options if self.best and not self.best.dropped else ()
+
 
 @dataclass
 class Search:
@@ -103,6 +108,9 @@ class Search:
             self._screen(null, tried)
             best, adds = self._ablate(self._combine(tried), tried)
         self._confirm(null, best, tried)
+        for each in (*tried, best):
+            if each:
+                self._gives_up(each, FINAL)
         return Found(tried, null, best, adds, self.ran_out)
 
     def _screen(self, null: Tried, tried: Sequence[Tried]) -> None:
@@ -159,6 +167,16 @@ class Search:
                 each.is_slower = True
                 each.dropped = f"clearly slower: {statistics.median(ratios):.2f} times as fast in {len(ratios)} pairs"
 
+    def _gives_up(self, each: Tried, phase: str) -> bool:
+        """Give up what failed after screening, in rounds whose other runs gave times."""
+        pairs = each.pairs.get(phase, [])
+        rounds = [pair for pair, again in zip(pairs, each.repeated or pairs, strict=True)
+                  if pair.base.get("step_ns") and again.base.get("step_ns")]  # fmt: skip
+        failed = [pair.other["reason"] for pair in rounds if not pair.other.get("step_ns")]
+        if failed:
+            each.dropped, each.has_failed = f"{len(failed)} of {len(rounds)} runs with it failed: {failed[0]}", True
+        return bool(each.dropped)
+
     def _combine(self, tried: Sequence[Tried]) -> list[Option]:
         """Add option after option to the best one, the best first; keep what still gives something.
 
@@ -187,9 +205,11 @@ class Search:
             for number in range(1, ADDING_ROUNDS + 1):
                 self._pair(COMBINATION, number, joined, best)
             ratio = joined.ratio(COMBINATION)
-            if ratio and ratio >= (WORTH_ADDING if each in ranked else WORTH):
+            if self._gives_up(joined, COMBINATION):
+                each.left_out = f"on top of {_joined(best).name}: {joined.dropped}"
+            elif ratio and ratio >= (WORTH_ADDING if each in ranked else WORTH):
                 best = options
-                each.dropped = None
+                each.dropped, each.is_slower = None, False
         return best
 
     def _ablate(self, parts: Sequence[Option], tried: Sequence[Tried]) -> tuple[Tried | None, dict[str, Judged]]:
@@ -214,6 +234,9 @@ class Search:
             row, *others = self.runner.round(ABLATION, number, [_side(WITH, whole.name, parts), *sides])
             for of_part, other in zip(pairs, others, strict=True):
                 of_part.append(Pair(other, row))
+        whole.pairs[ABLATION] = pairs[0]
+        if self._gives_up(whole, ABLATION):
+            return whole, {}
         judged = [speedup(believed(of_part)) for of_part in pairs]
         chances = holm([each.p for each in judged])
         adds = {
@@ -267,7 +290,7 @@ class Search:
         """Fresh rounds of the base, the best and the base again; with what is left, pairs of other options."""
         if best is None:
             return
-        for number in range(1, MOST_FINAL_ROUNDS + 1):
+        for number in range(1, (0 if best.dropped else MOST_FINAL_ROUNDS) + 1):
             # Only how equal runs differ decides about more rounds: peeping at the result would make claims of chance.
             is_enough = number > FINAL_ROUNDS and visible_gain(spread(null.pairs[FINAL]) or 0.0, number - 1) <= ENOUGH
             if is_enough or not self._has_room(3):
