@@ -164,12 +164,14 @@ def test_a_failing_option_is_a_row_with_its_reason(tmp_path: Path) -> None:
 
 
 class Flaky(Machine):
-    """Some options together end every second run of theirs after the first ones."""
+    """Some options together end every second run of theirs after the first ones, or change its numbers."""
 
     def __call__(self, names: Sequence[str]) -> Timed:
         timed = super().__call__(names)
         n = sum(self.more["together"] <= {*run} for run in self.runs)
         if self.more["together"] <= {*names} and n > self.more.get("good", 0) and n % 2:
+            if loss := self.more.get("loss"):
+                return replace(timed, loss=loss, checksum="b", norms=(loss, 2.0))
             return replace(timed, step_ns=None, step_cpu_ns=None, exit_code=9, reason="the command failed: no luck")
         return timed
 
@@ -193,6 +195,36 @@ def test_a_combination_that_fails_is_not_the_best(tmp_path: Path, good: int, row
     assert (told[row].get("left_out") or told[row]["reason"]).startswith(reason), told[row]
     assert [name for name, each in told.items() if each["in_best"]] == ["a"] and told["a"]["verdict"] == "faster"
     assert row == "b" or told[row]["verdict"] == "failed"
+
+
+@pytest.mark.parametrize(("good", "row"), [(0, "b"), (2, "a+b"), (10, "a+b")])
+@pytest.mark.parametrize(
+    ("loss", "only_equal", "reason"),
+    [(2.00001, True, "its numbers are close, but must be equal"), (2.00001, False, None),
+     (2.5, False, "it changed the numbers (by 20 %); --try a takes it all the same"),
+     (math.nan, False, "its numbers became none (NaN); --try a takes it all the same")],
+)  # fmt: skip
+def test_a_combination_whose_numbers_differ_is_not_the_best(
+    tmp_path: Path, good: int, row: str, loss: float, only_equal: bool, reason: str | None
+) -> None:
+    """Each of both changes nothing by itself; in runs that combine, that leave parts out, and in final ones."""
+    machine = Flaky({"a": 1.5, "b": 1.2}, together={"a", "b"}, good=good, loss=loss, norm=loss if reason is None else 2)
+    journal = Journal(tmp_path, {"kind": "tune", "framework": "torch"})
+    search = Search(Runner(journal, machine), 10**12, forbidden(set(), only_equal), lambda text: None)
+    told = answer(search.run([option("a"), option("b")]))
+    if reason is None:
+        assert told["a+b"]["in_best"] and (told["a+b"]["verdict"], told["a+b"]["numbers"]) == ("faster", "close")
+        return
+    assert (told[row].get("left_out") or told[row]["reason"]).endswith(reason), told[row]
+    assert [name for name, each in told.items() if each["in_best"]] == ["a"] and told["a"]["verdict"] == "faster"
+    assert row == "b" or told[row]["verdict"] == "dropped"
+
+
+def test_an_option_whose_numbers_differ_in_some_final_runs_is_dropped_unless_it_was_asked_for(tmp_path: Path) -> None:
+    for name, asked, verdict in (("1", set[str](), "dropped"), ("2", {"a"}, "faster")):
+        machine = Flaky({"a": 1.2}, together={"a"}, good=4, loss=2.5)
+        told = answer(searched(tmp_path / name, machine, ["a"], asked=asked)[0])["a"]
+        assert (told["verdict"], told["in_best"], told["numbers"]) == (verdict, verdict == "faster", "changed")
 
 
 def test_an_option_without_effect_is_left_out_at_once(tmp_path: Path) -> None:

@@ -96,24 +96,24 @@ class Search:
     promised: Mapping[str, float] = field(default_factory=dict)
     """Speed-ups that advice names, by option."""
     ran_out: bool = False
+    null: Tried = field(default_factory=lambda: Tried(NULL, ()))
 
     def run(self, options: Sequence[Option]) -> Found:
         """Try these options, the most promising first."""
-        null = Tried(NULL, ())
         tried = [Tried(option.name, (option,)) for option in options]
         if [option.name for option in options] == [NULL]:
             best: Tried | None = tried[0]
             adds: dict[str, Judged] = {}
         else:
-            self._screen(null, tried)
+            self._screen(tried)
             best, adds = self._ablate(self._combine(tried), tried)
-        self._confirm(null, best, tried)
+        self._confirm(best, tried)
         for each in (*tried, best):
             if each:
                 self._gives_up(each, FINAL)
-        return Found(tried, null, best, adds, self.ran_out)
+        return Found(tried, self.null, best, adds, self.ran_out)
 
-    def _screen(self, null: Tried, tried: Sequence[Tried]) -> None:
+    def _screen(self, tried: Sequence[Tried]) -> None:
         """Rounds of every option left and of the base twice; each is compared with the base that ran nearest."""
         for number in range(1, MOST_ROUNDS + 1):
             left = [each for each in tried if not each.dropped]
@@ -130,11 +130,11 @@ class Search:
             first, *rows, again = self.runner.round(
                 SCREENING, number, [Side(BASE, NULL, ()), *names, Side(AGAIN, NULL, ())]
             )
-            self._add(SCREENING, null, Pair(first, again))
+            self._add(SCREENING, self.null, Pair(first, again))
             self._warn(number, [first, *rows, again])
             for each, row in zip(left, rows, strict=True):
                 self._add(SCREENING, each, Pair(min(first, again, key=lambda it: abs(it["place"] - row["place"])), row))
-                self._drop(each, null)
+                self._drop(each)
 
     def _warn(self, number: int, rows: Sequence[Row]) -> None:
         """Say at once where other programs leave nothing to claim, and where numbers cannot be compared."""
@@ -151,7 +151,7 @@ class Search:
                 "claimed, and processor time chooses what goes on"
             )
 
-    def _drop(self, each: Tried, null: Tried) -> None:
+    def _drop(self, each: Tried) -> None:
         """Give up what fails, is clearly slower, or changes numbers that it should not change."""
         pairs = each.pairs[SCREENING]
         failed = [pair.other["reason"] for pair in pairs if not pair.other.get("step_ns")]
@@ -159,7 +159,7 @@ class Search:
             each.dropped, each.has_failed = str(failed[0]), True
         elif each.options and (text := pairs[-1].without_effect(each.name)):
             each.dropped = f"it had no effect: {text}"
-        elif each.options and (reason := self.judge_numbers(each.options[0], pairs, null.pairs[SCREENING])):
+        elif reason := self._changes(each, pairs):
             each.dropped = reason
         elif len(pairs) >= LEAST_ROUNDS and each.options:
             ratios = [pair.choice for pair in pairs if pair.has_times]
@@ -167,14 +167,22 @@ class Search:
                 each.is_slower = True
                 each.dropped = f"clearly slower: {statistics.median(ratios):.2f} times as fast in {len(ratios)} pairs"
 
+    def _changes(self, each: Tried, pairs: Sequence[Pair]) -> str | None:
+        """Why its numbers forbid it; what one option of several may change, they may change together."""
+        null = [pair for phase in self.null.pairs.values() for pair in phase]
+        reasons = [self.judge_numbers(option, pairs, null) for option in each.options]
+        return reasons[0] if reasons and all(reasons) else None
+
     def _gives_up(self, each: Tried, phase: str) -> bool:
-        """Give up what failed after screening, in rounds whose other runs gave times."""
+        """Give up what after screening failed in rounds whose other runs gave times, or changed numbers."""
         pairs = each.pairs.get(phase, [])
         rounds = [pair for pair, again in zip(pairs, each.repeated or pairs, strict=True)
                   if pair.base.get("step_ns") and again.base.get("step_ns")]  # fmt: skip
         failed = [pair.other["reason"] for pair in rounds if not pair.other.get("step_ns")]
         if failed:
             each.dropped, each.has_failed = f"{len(failed)} of {len(rounds)} runs with it failed: {failed[0]}", True
+        elif rounds and (reason := self._changes(each, pairs)):
+            each.dropped = reason
         return bool(each.dropped)
 
     def _combine(self, tried: Sequence[Tried]) -> list[Option]:
@@ -286,21 +294,22 @@ class Search:
         judged = speedup(believed([Pair(*each) for each in rows]))
         return judged if verdict(judged, judged.p) == FASTER else None
 
-    def _confirm(self, null: Tried, best: Tried | None, tried: Sequence[Tried]) -> None:
+    def _confirm(self, best: Tried | None, tried: Sequence[Tried]) -> None:
         """Fresh rounds of the base, the best and the base again; with what is left, pairs of other options."""
         if best is None:
             return
         for number in range(1, (0 if best.dropped else MOST_FINAL_ROUNDS) + 1):
             # Only how equal runs differ decides about more rounds: peeping at the result would make claims of chance.
-            is_enough = number > FINAL_ROUNDS and visible_gain(spread(null.pairs[FINAL]) or 0.0, number - 1) <= ENOUGH
+            apart = spread(self.null.pairs.get(FINAL, ())) or 0.0
+            is_enough = number > FINAL_ROUNDS and visible_gain(apart, number - 1) <= ENOUGH
             if is_enough or not self._has_room(3):
                 break
             sides = [Side(BASE, best.name, ()), _with(best), Side(AGAIN, best.name, ())]
             base, row, again = self.runner.round(FINAL, number, sides)
             self._add(FINAL, best, Pair(base, row))
-            self._add(FINAL, null, Pair(base, again))
+            self._add(FINAL, self.null, Pair(base, again))
             best.repeated.append(Pair(again, row))
-            if self._has_broken(null):
+            if self._has_broken():
                 return
         others = [
             each for each in tried if each is not best and not each.dropped and (each.ratio(SCREENING) or 0) >= WORTH
@@ -312,9 +321,9 @@ class Search:
             for each in others:
                 self._pair(FINAL, number, each, ())
 
-    def _has_broken(self, null: Tried) -> bool:
+    def _has_broken(self) -> bool:
         """Whether the last rounds' runs of the base all gave no times: a disk became full, data went away."""
-        last = null.pairs[FINAL][-MOST_BROKEN:]
+        last = self.null.pairs[FINAL][-MOST_BROKEN:]
         if len(last) < MOST_BROKEN or any(row.get("step_ns") for pair in last for row in (pair.base, pair.other)):
             return False
         self.say(f"the command gives no times any more, without any option either: {_reason(last[-1])}; this ends here")
