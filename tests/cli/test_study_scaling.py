@@ -79,6 +79,8 @@ def test_runs_without_times_end_with_their_reason(
         ]  # fmt: skip
     code, _, err = study(capsys, "-o", "runs", "--resume", "--threads", "7")
     assert code == 2 and "threads cannot change" in err
+    code, _, err = study(capsys, "-o", "runs", "--resume", "--", sys.executable, "live.py", "{ranks}")
+    assert code == 2 and "die.py '{ranks}'`; begin another folder" in err
 
 
 @pytest.mark.long

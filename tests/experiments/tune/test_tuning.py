@@ -35,7 +35,9 @@ def test_a_session_goes_on_with_what_it_was_told(tmp_path: Path) -> None:
     first = job(tmp_path, tried=("malloc",), budget_s=90.0, environment=(("OUT", "{run}"),), copies=True, steps=4)
     Journal(tmp_path, {"kind": "tune", "command": first.command, "settings": first.settings()})
     assert resumed(tmp_path, [], silent) == first
-    assert resumed(tmp_path, ["python", "other.py"], silent).command == ["python", "other.py"]
+    assert resumed(tmp_path, ["python", "train.py"], silent) == first
+    with pytest.raises(UsageError, match=r"these runs are of `python train.py`; begin another folder\."):
+        resumed(tmp_path, ["python", "other.py"], silent)
     assert resumed(tmp_path, [], silent, [("OUT", "/there")]).environment == (("OUT", "/there"),)
 
 
@@ -48,6 +50,8 @@ def test_what_was_blanked_has_to_be_given_again(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="the value of API_TOKEN was not kept; give it again"):
         resumed(tmp_path, secret.command, silent)
     assert resumed(tmp_path, secret.command, silent, [("API_TOKEN", "abc")]) == secret
+    with pytest.raises(UsageError, match=r"these runs are of `python train.py --token '\*\*\*'`"):
+        resumed(tmp_path, ["python", "train.py"], silent)
 
 
 def test_sessions_are_resumed_where_they_began(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
