@@ -28,8 +28,7 @@ from traceview.recording.launch import Run, Stopped, launch
 
 LEAST_WAIT_S = 60.0
 TOO_LONG = "it was ended after "
-ENDED = tuple(-number for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT))
-ENDED_BY_SHELL = (128 + signal.SIGINT, 128 + signal.SIGTERM)
+INTERRUPTED = (-signal.SIGINT, 128 + signal.SIGINT)
 
 
 @dataclass(frozen=True)
@@ -197,11 +196,9 @@ def _steps_waited(notes: Sequence[str]) -> int | None:
 
 
 def check_end(exit_code: int) -> None:
-    """Raise `Stopped` where the command was ended from outside, as by Ctrl-C, which reaches it and not us."""
-    if exit_code in ENDED:
-        raise Stopped(-exit_code)
-    if exit_code in ENDED_BY_SHELL:
-        raise Stopped(exit_code - 128)
+    """Raise `Stopped` where the command ended on Ctrl-C, which may reach it alone; `launch` sees what reaches us."""
+    if exit_code in INTERRUPTED:
+        raise Stopped(signal.SIGINT)
 
 
 def _read(path: Path) -> dict[str, Any]:
