@@ -22,9 +22,10 @@ import argparse
 import json
 import os
 import sys
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from traceview import render
 from traceview.cli import studies, values
@@ -46,8 +47,8 @@ EXAMPLES = """examples:
   traceview schedule alexnet16 --workspace 8MB                   from a study, without measuring
   traceview schedule published --workspace 300MB                 from published times: printed, not proved
   traceview schedule model.py:make_model -o plan-results --resume    continue after Ctrl-C or a crash
-  traceview schedule --apply plan.json -- python train.py     an unchanged script, with the plan
-  traceview schedule --apply plan.json -- traceview collect -- python train.py    a capture of it with the plan
+  OMP_NUM_THREADS=1 traceview schedule --apply plan.json -- python train.py    an unchanged script, with the plan
+  OMP_NUM_THREADS=1 traceview schedule --apply plan.json -- traceview collect -- python train.py    a capture of it
   traceview report plan-results schedule                      print the answer again
 
 make_model() returns a torch.nn.Module, or a tuple of it and its inputs. Exit codes: 0 done, 2 wrong usage, 3 the model
@@ -139,7 +140,7 @@ def run(args: argparse.Namespace) -> int:
     plan = args.plan.resolve()
     inside.replace(plan.parent, plan.name, (json.dumps(answer.plan, indent=1) + "\n").encode())
     _show(args, studies.answered(folder, "schedule"), str(folder))
-    say(_conclusion(args, answer.verdict, bool(answer.plan["layers"])))
+    say(_conclusion(args, answer.verdict, answer.plan))
     return 0
 
 
@@ -235,10 +236,11 @@ def _show(args: argparse.Namespace, report: Report, name: str) -> None:
     emit([render.renderer(args.format).render_all([report])], None)
 
 
-def _conclusion(args: argparse.Namespace, verdict: str, has_layers: bool) -> str:
-    if not has_layers:
+def _conclusion(args: argparse.Namespace, verdict: str, plan: Mapping[str, Any]) -> str:
+    if not plan["layers"]:
         return f"the step was not shown to be faster ({verdict}): {args.plan} is empty, PyTorch's own stays"
-    return f"run with it: traceview schedule --apply {args.plan} -- python train.py ({verdict})"
+    threads = f"OMP_NUM_THREADS={plan['threads']}"
+    return f"run with it: {threads} traceview schedule --apply {args.plan} -- python train.py ({verdict})"
 
 
 def _apply(args: argparse.Namespace) -> int:
@@ -251,7 +253,7 @@ def _apply(args: argparse.Namespace) -> int:
     command: list[str] = [word for word in [args.model, *args.command] if word]
     command = command[1:] if command[:1] == ["--"] else command
     if not command:
-        raise UsageError("no command given: traceview schedule --apply plan.json -- python train.py")
+        raise UsageError("no command given: OMP_NUM_THREADS=1 traceview schedule --apply plan.json -- python train.py")
     plan_option.read(args.apply)
     return shell_code(commands.apply(command, {**os.environ, **with_plan(args.apply)}))
 

@@ -380,6 +380,18 @@ def test_wrong_usage_is_said(
         assert code in (2, 3) and told in said and "Traceback" not in said, said
 
 
+def test_the_command_with_a_plan_names_its_number_of_threads(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "study").mkdir()
+    answer = SimpleNamespace(plan={"layers": ["x"], "threads": 2}, verdict="faster")
+    monkeypatch.setattr(scheduling, "schedule", lambda job, journal: answer)
+    assert main(["schedule", "study", "--plan", "p.json"]) == 0
+    said = "run with it: OMP_NUM_THREADS=2 traceview schedule --apply p.json -- python train.py (faster)"
+    assert said in capsys.readouterr().err
+
+
 def test_a_plan_that_cannot_be_written_leaves_the_earlier_one_whole(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
