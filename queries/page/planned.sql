@@ -13,7 +13,7 @@
 -- runs = "plan, or own: PyTorch's own on plain NCHW"
 -- algorithm = "see docs/vocabulary.md"
 -- main_ns = "time of the pass alone"
--- status = "chosen, own, dropped (no faster within the step), not proved"
+-- status = "chosen, own, dropped (it, or whole steps with it, no faster), not proved"
 WITH side AS (
     SELECT place, concat_ws(' ', layer, direction) AS pass, 'own' AS runs, 'PyTorch''s own' AS algorithm,
         own_ns AS main_ns, status

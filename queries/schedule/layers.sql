@@ -11,7 +11,7 @@
 -- layer = "name of the module"
 -- direction = "fprop, dgrad or wgrad"
 -- runs = "what runs; own: PyTorch's own"
--- status = "chosen, own, dropped (no faster within the step), not proved"
+-- status = "chosen, own, dropped (it, or whole steps with it, no faster), not proved"
 -- layout = "layout of activations"
 -- time_ns = "time of the pass"
 -- own_ns = "time of PyTorch's own on plain NCHW"

@@ -273,6 +273,25 @@ def test_of_a_plan_stays_what_makes_whole_steps_faster(
     assert answer.dropped == everything - chosen
 
 
+def test_the_report_says_whether_a_pass_or_whole_steps_with_it_were_no_faster(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shares = {("a", "fprop"): 50, ("b", "fprop"): 98, ("b", "dgrad"): 99}
+    rows = [{"module": name, "direction": way, "time_ns": ns, "own_ns": 100} for (name, way), ns in shares.items()]
+    told = {"confirm": {"said": [], "rows": rows}, "whole": {"plans_ns": [101, 101, 101], "none_ns": 100}}
+    monkeypatch.setattr(proof, "work", lambda job, task: told[task["kind"]])
+    answer, journal = answered(), Journal(tmp_path / "r", {"kind": "schedule"})
+    proof.confirmed(job(), answer, journal)
+    outcome.keep(answer, journal)
+    journal.finish()
+    with closing(store.open_capture(tmp_path / "r")) as connection:
+        sections = {each.name: each.rows for each in reports.run(connection, "schedule", {}).sections}
+    why = {(row[0], row[1]): row[2] for row in sections["reasons"]}
+    no_step = "whole steps with it were no faster"
+    assert why["a", "fprop"] == why["b", "fprop"] == f"faster within the step, but {no_step}"
+    assert why["b", "dgrad"] == "least time alone, but no faster within the step" and why["b", "wgrad"] == no_step
+
+
 def test_passes_that_were_compared_are_not_compared_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
     rows = [

@@ -24,7 +24,8 @@ from traceview.experiments.worker import PROGRAM
 from traceview.paths import temporary_folder
 
 GAINS = 0.98
-"""Within the training step a pass has to take at most this share of PyTorch's own time to stay in the plan."""
+"""Within the training step a pass has to take at most this share of PyTorch's own time to stay in the plan (also said
+in `queries/schedule/reasons.sql`)."""
 CLOSE = 1.25
 """Times of a pass by itself up to which, over the best one, another option is tried within the training step, too: the
 least of many times is partly luck, and caches are not those of a step."""
