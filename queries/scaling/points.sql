@@ -1,7 +1,7 @@
 -- title = "Speed-up and efficiency"
 -- doc = """Samples per second over those of the fewest ranks: with the same batch per rank (weak), or the same batch of
 -- all ranks together (strong). From pairs of runs of one round; with three rounds an interval holds in 75 % of all
--- cases, with six in 95 %. Ideal is as many times as fast as there are ranks."""
+-- cases, with six in 97 %. Ideal is as many times as fast as there are ranks."""
 -- cannot = "No scaling study in this capture: traceview study scaling -- torchrun --nproc_per_node {ranks} train.py"
 -- leave_out = ["rounds", "samples_per_s", "why", "shared_cores"]
 -- [chart]
@@ -21,7 +21,7 @@
 -- step_ns = "of the slowest rank, median of the rounds"
 -- samples_per_s = "of all ranks"
 -- speedup = "samples per second over those of the fewest ranks"
--- interval = "of that, from pairs of one round"
+-- interval = "of that, from pairs of one round; in brackets in how many of all cases such an interval holds"
 -- efficiency_pct = "of the ideal, which is as many times as fast as there are ranks"
 -- verdict = "faster, slower, no difference seen, too noisy, cannot decide, failed, base"
 -- shared_cores = "whether there are more threads than cores"
@@ -29,7 +29,7 @@
 -- why = "why, where the verdict needs it"
 SELECT if(status = 'recorded', 'recorded, ', '') || mode AS scaling,
     if(mode = 'strong', global_batch, batch) AS batch, ranks, step_ns, samples_per_s, round(speedup, 3) AS speedup,
-    if(low IS NULL, NULL, format('{:.2f} to {:.2f}', low, high)) AS interval,
+    format('{:.2f} to {:.2f}', low, high) || coalesce(format(' ({:.0f} %)', 100 * confidence), '') AS interval,
     100 * speedup * base_ranks / ranks AS efficiency_pct, verdict, is_oversubscribed AS shared_cores, runs AS rounds,
     reason AS why
 FROM raw.scaling_points WHERE status <> 'published'

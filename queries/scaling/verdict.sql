@@ -13,9 +13,10 @@ WITH point AS (
     FROM raw.scaling_points WHERE status <> 'published'
 ), said AS (
     SELECT *, CASE WHEN verdict IN ('faster', 'slower', 'no difference seen')
-            THEN format('{} ranks {}{:.2f} times as fast as {} ({:.2f} to {:.2f}; efficiency {:.0f} %{})', ranks,
+            THEN format('{} ranks {}{:.2f} times as fast as {} ({:.2f} to {:.2f}{}; efficiency {:.0f} %{})', ranks,
                 if(verdict = 'no difference seen', 'no difference seen, ', ''), speedup, base_ranks, low, high,
-                efficiency_pct, if(is_oversubscribed, ', more ranks than cores', ''))
+                coalesce(format(', a {:.0f} % interval of {} rounds', 100 * confidence, runs), ''), efficiency_pct,
+                if(is_oversubscribed, ', more ranks than cores', ''))
         ELSE format('{} ranks: {}{}', ranks, verdict, coalesce(' (' || reason || ')', '')) END AS text
     FROM point WHERE verdict <> 'base' AND ranks > base_ranks
 ), judged AS (
@@ -24,7 +25,8 @@ WITH point AS (
     SELECT max(efficiency_pct) AS most_pct, min(efficiency_pct) AS least_pct, count(*) AS n
     FROM point WHERE verdict IN ('faster', 'slower', 'no difference seen') AND NOT coalesce(is_oversubscribed, false)
 ), more AS (
-    SELECT a.of_batch, a.size, b.ranks AS few, a.ranks AS many, a.speedup / b.speedup AS gain
+    SELECT a.of_batch, a.size, b.ranks AS few, a.ranks AS many, a.speedup / b.speedup AS gain,
+        100 * least(a.confidence, b.confidence) AS sure_pct
     FROM point a JOIN point b ON b.mode = a.mode AND b.size IS NOT DISTINCT FROM a.size AND b.ranks < a.ranks
         AND b.ranks > b.base_ranks
     WHERE a.verdict IN ('faster', 'slower', 'no difference seen')
@@ -43,8 +45,8 @@ SELECT row_number() OVER (ORDER BY part, size NULLS FIRST, text) AS position, te
         ELSE format('Efficiency is {:.0f} to {:.0f} %, by ranks and batch.', least_pct, most_pct) END
     FROM best WHERE EXISTS (FROM said)
     UNION ALL
-    SELECT 3, size, format('With {} {} ranks are slower than {}: {:.2f} times as fast.', coalesce(of_batch,
-        'this batch'), many, few, gain)
+    SELECT 3, size, format('With {} {} ranks are slower than {}: {:.2f} times as fast{}.', coalesce(of_batch,
+        'this batch'), many, few, gain, coalesce(format(' (their {:.0f} % intervals lie apart)', sure_pct), ''))
     FROM more
     UNION ALL
     SELECT 4, NULL, 'Where there are more ranks than cores they wait for each other''s cores: what is slow there is '

@@ -50,11 +50,13 @@ def point(ranks: int, batch: int, speedup: float, **more: Any) -> dict[str, Any]
 def test_sentences_give_speed_up_interval_and_efficiency(study: Study) -> None:
     points = [point(1, 16, 1), point(2, 16, 0.8), point(2, 64, 1.5), point(4, 64, 1.2)]
     assert [row["text"] for row in study.of("verdict", scaling_points=points)] == [
-        "Weak scaling, batch 16 per rank: 2 ranks 0.80 times as fast as 1 (0.75 to 0.85; efficiency 40 %).",
-        "Weak scaling, batch 64 per rank: 2 ranks 1.50 times as fast as 1 (1.45 to 1.55; efficiency 75 %); "
-        "4 ranks 1.20 times as fast as 1 (1.15 to 1.25; efficiency 30 %).",
+        "Weak scaling, batch 16 per rank: 2 ranks 0.80 times as fast as 1 (0.75 to 0.85, a 97 % interval of 6 rounds; "
+        "efficiency 40 %).",
+        "Weak scaling, batch 64 per rank: 2 ranks 1.50 times as fast as 1 (1.45 to 1.55, a 97 % interval of 6 rounds; "
+        "efficiency 75 %); 4 ranks 1.20 times as fast as 1 (1.15 to 1.25, a 97 % interval of 6 rounds; "
+        "efficiency 30 %).",
         "Efficiency is 30 to 75 %, by ranks and batch.",
-        "With batch 64 per rank 4 ranks are slower than 2: 0.80 times as fast.",
+        "With batch 64 per rank 4 ranks are slower than 2: 0.80 times as fast (their 97 % intervals lie apart).",
     ]
 
 

@@ -24,7 +24,7 @@ from traceview.paths import read_toml
 WEAK, STRONG = "weak", "strong"
 BASE, FAILED = "base", "failed"
 LEAST_ROUNDS = 3
-"""With fewer there is no interval; with three it holds in 75 % of all cases, with six in 95 %."""
+"""With fewer there is no interval; with three it holds in 75 % of all cases, with six in 97 %."""
 TOO_WIDE = 1.5
 """An interval whose ends are further apart than this factor says nothing."""
 ALL, WITHIN = "all ranks", "no more ranks than cores"
