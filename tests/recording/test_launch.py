@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from traceview.errors import CommandFailed
+from traceview.errors import CommandFailed, UsageError
 from traceview.recording import launch
 
 WAITS = "import signal, sys, time; signal.signal(signal.{name}, lambda *rest: sys.exit(9)); {ready}; time.sleep(60)"
@@ -37,6 +38,28 @@ def test_a_command_that_cannot_be_run(tmp_path: Path, name: str, code: int) -> N
     with pytest.raises(CommandFailed, match="cannot run") as failed:
         launch.launch(run_of(tmp_path, name))
     assert failed.value.exit_code == code
+
+
+def test_runs_that_begin_in_one_second_have_a_folder_each(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(launch.time, "strftime", lambda form: "20260102-030405")
+    with ThreadPoolExecutor(8) as pool:
+        made = list(pool.map(lambda number: launch.place(None, ["python", "train.py"]), range(8)))
+    first = tmp_path / "traceview-capture-train-20260102-030405"
+    assert {*made} == {first, *(first.with_name(f"{first.name}-{number}") for number in range(2, 9))}
+    assert launch.place(None, ["python", "train.py"], "tune").name == "traceview-tune-train-20260102-030405"
+    (first / "raw").mkdir()
+    with pytest.raises(UsageError, match="exists already; choose another name with -o"):
+        launch.place(first, ["python", "train.py"])
+
+
+def test_a_folder_that_cannot_be_made_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    monkeypatch.setattr(launch, "_stem", lambda command: "absent/train")
+    with pytest.raises(UsageError, match=r"cannot write to .*absent/train.*: No such file or directory"):
+        launch.place(None, ["python", "train.py"])
 
 
 def test_a_signal_reaches_the_command_and_not_what_comes_after_it(tmp_path: Path) -> None:

@@ -102,9 +102,9 @@ def run(args: argparse.Namespace) -> int:
     if args.keep is not None and not repeats:
         raise UsageError("--keep needs --every or --on-signal; without them there is one capture.")
     options = {name: int(getattr(args, name)) for name in (*NUMBERS, *SWITCHES)}
+    is_ours = not (args.output and args.output.exists())
     capture = place(args.output, command)
     job = Run(command, capture, options, args.tool, args.whole, not args.no_command, _say)
-    is_ours = not capture.exists()
     try:
         with stoppable():
             return _record(job, args.require_capture, (args.keep or CAPTURES_TO_KEEP) if repeats else None)

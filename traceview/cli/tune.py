@@ -151,7 +151,7 @@ def _job(args: argparse.Namespace, command: list[str]) -> Job:
     tried, skipped = ([option.name for option in named({*words} - {NULL})] for words in (args.tried, args.skipped))
     if tried and not {*tried} - {*skipped}:
         raise UsageError("--skip leaves out all that --try names: there is nothing to try.")
-    folder = args.output or Path(f"traceview-tune-{place(None, command).name.removeprefix('traceview-capture-')}")
+    folder = args.output or place(None, command, "tune")
     results.refuse(folder)
     if is_begun(folder):
         raise UsageError(f"{folder} holds runs already: go on with them with --resume, or choose another name with -o.")

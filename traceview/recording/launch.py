@@ -5,6 +5,7 @@ Invariant: the command behaves as without traceview. Its input, output, signals 
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 import signal
@@ -59,13 +60,30 @@ class Run:
     """Whether a signal that came to us as well means that we are to end, however the command ended on it."""
 
 
-def place(output: Path | None, command: Sequence[str]) -> Path:
-    """Return the capture's folder; the path is absolute because the command may change directory."""
+def place(output: Path | None, command: Sequence[str], kind: str = "capture") -> Path:
+    """Return the folder of a capture (or of another kind of results), made where it is not named.
+
+    The path is absolute because the command may change directory.
+    """
     if output is None:
-        output = Path(f"traceview-capture-{_stem(command)}-{time.strftime('%Y%m%d-%H%M%S')}")
+        return _made(f"traceview-{kind}-{_stem(command)}-{time.strftime('%Y%m%d-%H%M%S')}").absolute()
     if output.exists() and (not output.is_dir() or any(output.iterdir())):
         raise UsageError(f"{output} exists already; choose another name with -o.")
     return output.absolute()
+
+
+def _made(name: str) -> Path:
+    """A new folder of this name, with a number behind it where others that began in the same second have it."""
+    for number in itertools.count(1):
+        folder = Path(name if number == 1 else f"{name}-{number}")
+        try:
+            folder.mkdir()
+        except FileExistsError:
+            continue
+        except OSError as error:
+            raise UsageError(f"cannot write to {folder.absolute()}: {error.strerror}.") from error
+        break
+    return folder
 
 
 def _stem(command: Sequence[str]) -> str:
