@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from traceview.experiments.results import Journal
     from traceview.experiments.schedule.job import Job
 
+SAME = ("model", "batch", "image", "threads", "network")
+"""What times within a step depend on: --resume does not change it."""
 HELP = "find the best algorithm for each convolution of a model, and prove it"
 
 EXAMPLES = """examples:
@@ -119,8 +121,9 @@ def run(args: argparse.Namespace) -> int:
     if not inputs.is_factory(args.model) and inputs.is_elsewhere(Path(args.model)):
         return _strategy(args)
     job = _job(args)
-    folder = _place(args)
-    journal = Journal(folder, outcome.described(job) | {"machine": machine.facts()})
+    about = outcome.described(job)
+    folder = _place(args, about)
+    journal = Journal(folder, about | {"machine": machine.facts()})
     try:
         with stoppable():
             answer = scheduling.schedule(job, journal)
@@ -190,7 +193,7 @@ def _job(args: argparse.Namespace) -> Job:
     )  # fmt: skip
 
 
-def _place(args: argparse.Namespace) -> Path:
+def _place(args: argparse.Namespace, about: Mapping[str, Any]) -> Path:
     """The folder to write: a new one, or with --resume the one that is there."""
     from traceview.experiments import results, trust
     from traceview.experiments.results import described
@@ -198,8 +201,12 @@ def _place(args: argparse.Namespace) -> Path:
     folder: Path = args.output or args.plan.with_name(f"{args.plan.stem}-results")
     results.refuse(folder)
     if args.resume:
-        if described(folder).get("kind") != "schedule":
+        told = described(folder)
+        if told.get("kind") != "schedule":
             raise UsageError(f"{folder} was not made by traceview schedule.")
+        now = json.loads(json.dumps({name: about[name] for name in SAME}))
+        if changed := [name for name in SAME if told.get(name, now[name]) != now[name]]:
+            raise UsageError(f"{changed[0]} cannot change within {folder}; begin another folder.")
         trust.allow(folder, args.trust, say)
         return folder
     for path in (args.plan, folder):

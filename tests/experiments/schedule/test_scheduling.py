@@ -310,6 +310,44 @@ def test_passes_that_were_compared_are_not_compared_again(tmp_path: Path, monkey
     assert asked == ["confirm", "whole", "whole"]
 
 
+def test_times_within_a_step_of_other_shapes_are_measured_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = [{"module": "b", "direction": way, "time_ns": 10, "own_ns": 30} for way in ("fprop", "dgrad", "wgrad")]
+    told = {"confirm": {"said": [], "rows": rows}, "whole": {"plans_ns": [50, 50, 50], "none_ns": 100}}
+    asked: list[str] = []
+    monkeypatch.setattr(proof, "work", lambda job, task: asked.append(task["kind"]) or told[task["kind"]])
+    journal = Journal(tmp_path / "r", {"kind": "schedule"})
+    for batch in (4, 64, 64):
+        every = given()
+        layers = [{**layer, "shape": {**layer["shape"], "batch": batch}} for layer in every.layers]
+        batches = [{**row, "batch": batch} for row in every.rows]
+        answer = scheduling.planned(job(), replace(every, layers=layers[1:], rows=batches))
+        proof.confirmed(job(), answer, journal)
+        outcome.keep(answer, journal)
+    assert asked == ["confirm", "whole", "confirm", "whole", "whole"]
+
+
+@pytest.mark.parametrize(
+    ("words", "name"), [(["--batch", "8"], "batch"), (["--threads", "1"], "threads"), (["--image", "3x8x8"], "image")]
+)
+def test_another_model_batch_or_number_of_threads_is_another_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], words: list[str], name: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for file in ("m.py", "other.py"):
+        (tmp_path / file).touch()
+    Journal(tmp_path / "r", outcome.described(job(model="m.py:f", batch=4, image=(3, 9, 9), threads=None)))
+    same = ["--batch", "4", "--image", "3x9x9"]
+    monkeypatch.setattr(scheduling, "schedule", lambda job, journal: answered())
+    for given, changed in (([*same, *words], name), (same[2:], "batch")):
+        assert main(["schedule", "m.py:f", *given, "-o", "r", "--resume"]) == 2
+        assert f"{changed} cannot change within r; begin another folder." in capsys.readouterr().err
+    assert main(["schedule", "other.py:f", *same, "-o", "r", "--resume"]) == 2
+    assert "model cannot change within r" in capsys.readouterr().err
+    assert main(["schedule", "m.py:f", *same, "-o", "r", "--resume"]) == 0
+
+
 def test_a_second_best_option_that_is_faster_within_the_step_is_taken(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -130,10 +130,12 @@ def _passes(job: Job, answer: Answer, journal: Journal) -> None:
         for direction in DIRECTIONS
         if layer[direction]
     }
+    shapes = {slot.module: shape for slot, shape in zip(answer.slots, answer.shapes, strict=True)}
     known: dict[tuple[str, str], tuple[int, int]] = {}
     for row in journal.answered("schedule_layers"):
         times = row.get("in_step_ns"), row.get("own_in_step_ns")
-        if all(times) and named.get((row["layer"], row["direction"])) == row.get("implementation"):
+        same = shapes.get(row["layer"], {}).items() <= row.items()
+        if all(times) and same and named.get((row["layer"], row["direction"])) == row.get("implementation"):
             known[row["layer"], row["direction"]] = times  # type: ignore[assignment]
     if set(named) - set(known):
         job.say("comparing the passes of the plan with PyTorch's own within training steps")
