@@ -66,7 +66,6 @@ class Timed:
     """The step of each process that gave times; `step_ns` is the slowest one's."""
     step_median_ns: int | None = None
     step_longest_ns: int | None = None
-    took_too_long: bool = False
     n_too_few: int | None = None
     """Number of steps of a run that ended by itself before any could be timed."""
 
@@ -108,8 +107,7 @@ def run(
                 {**environment, **added}, folder, output, uses_nvtx=False, ends_with_us=True,
             )  # fmt: skip
             begin, started, clock = quiet.now(), time.time_ns(), time.monotonic_ns()
-            with watched(place, limits.most_s) as watch:
-                code = launch(job)
+            code, too_long = launched(job, limits.most_s)
             spent = time.monotonic_ns() - clock
             others = quiet.others_pct(begin, quiet.now())
         ranks = [_read(path) for path in sorted((place / "raw").glob("rank-*.times.json"))]
@@ -117,9 +115,7 @@ def run(
         notes = [path.read_text(errors="replace") for path in sorted((place / "raw").glob(".process-*"))]
     ranks = [rank for rank in ranks if rank.get("steps")]
     n_too_few = None if ranks or code else _steps_waited(notes)
-    reason = _why(code, bool(ranks), notes, log)
-    if watch.has_ended_it:
-        reason = f"{TOO_LONG}{limits.most_s or 0:.0f} s, without an end of its own"
+    reason = too_long or _why(code, bool(ranks), notes, log)
     times = [_step_times(rank) for rank in ranks] if not reason else []
     slowest = max(times, key=lambda each: each.mean_ns, default=None)
     first = ranks[0] if ranks else {}
@@ -142,7 +138,6 @@ def run(
         rank_step_ns=tuple(each.mean_ns for each in times),
         step_median_ns=slowest.median_ns if slowest else None,
         step_longest_ns=slowest.longest_ns if slowest else None,
-        took_too_long=watch.has_ended_it,
         n_too_few=n_too_few,
     )
 
@@ -195,10 +190,18 @@ def _steps_waited(notes: Sequence[str]) -> int | None:
     return int(counted[0]) if counted and counted[0].isdigit() else None
 
 
-def check_end(exit_code: int) -> None:
-    """Raise `Stopped` where the command ended on Ctrl-C, which may reach it alone; `launch` sees what reaches us."""
-    if exit_code in INTERRUPTED:
+def launched(job: Run, most_s: float | None) -> tuple[int, str | None]:
+    """Launch a run that is ended after so long: its exit code, and why it was ended.
+
+    Raises `Stopped` where the command ended on Ctrl-C, which may reach it alone; `launch` sees what reaches us.
+    """
+    with watched(job.capture, most_s) as watch:
+        code = launch(job)
+    if watch.has_ended_it:
+        return code, f"{TOO_LONG}{most_s or 0:.0f} s, without an end of its own"
+    if code in INTERRUPTED:
         raise Stopped(signal.SIGINT)
+    return code, None
 
 
 def _read(path: Path) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from traceview.experiments import inside
 from traceview.experiments.command import bounded, tail
 from traceview.recording import messages
 from traceview.recording.harvest import give_up, harvest
-from traceview.recording.launch import Run, launch
+from traceview.recording.launch import Run
 
 OPTIONS = {"wait": 3, "warmup": 1, "steps": 4, "light": 0, "stacks": 0, "allocations": 0, "stop_after": 1}
 
@@ -42,10 +42,9 @@ def record(
                 ends_with_us=True,
             )  # fmt: skip
             started = time.time_ns()
-            with commands.watched(folder, most_s) as watch:
-                code = launch(run)
-        if watch.has_ended_it:
-            return code, f"{commands.TOO_LONG}{most_s or 0:.0f} s, without an end of its own"
+            code, too_long = commands.launched(run, most_s)
+        if too_long:
+            return code, too_long
         if not code:
             has_capture = harvest(run, started, code)
     finally:

@@ -5,7 +5,6 @@ Invariant: the command behaves as without traceview. Its input, output, signals 
 
 from __future__ import annotations
 
-import itertools
 import os
 import re
 import signal
@@ -61,28 +60,23 @@ class Run:
 
 
 def place(output: Path | None, command: Sequence[str], kind: str = "capture") -> Path:
-    """Return the folder of a capture (or of another kind of results), made where it is not named.
-
-    The path is absolute because the command may change directory.
-    """
+    """Return the folder of results, made where it is not named; absolute because the command may change directory."""
     if output is None:
-        return _made(f"traceview-{kind}-{_stem(command)}-{time.strftime('%Y%m%d-%H%M%S')}").absolute()
+        return _made(f"traceview-{kind}-{_stem(command)}-{time.strftime('%Y%m%d-%H%M%S')}")
     if output.exists() and (not output.is_dir() or any(output.iterdir())):
         raise UsageError(f"{output} exists already; choose another name with -o.")
     return output.absolute()
 
 
-def _made(name: str) -> Path:
+def _made(name: str, number: int = 1) -> Path:
     """A new folder of this name, with a number behind it where others that began in the same second have it."""
-    for number in itertools.count(1):
-        folder = Path(name if number == 1 else f"{name}-{number}")
-        try:
-            folder.mkdir()
-        except FileExistsError:
-            continue
-        except OSError as error:
-            raise UsageError(f"cannot write to {folder.absolute()}: {error.strerror}.") from error
-        break
+    folder = Path(f"{name}-{number}" if number > 1 else name).absolute()
+    try:
+        folder.mkdir()
+    except FileExistsError:
+        return _made(name, number + 1)
+    except OSError as error:
+        raise UsageError(f"cannot write to {folder}: {error.strerror}.") from error
     return folder
 
 

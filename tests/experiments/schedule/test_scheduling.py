@@ -143,7 +143,7 @@ def test_rounds_are_in_random_order_and_are_not_made_again(tmp_path: Path, monke
     def run(words: object, variables: dict[str, str], *rest: object) -> command.Timed:
         sides.append("TRACEVIEW_PLAN" in variables)
         if len(sides) == 6:
-            return timed(None, exit_code=-2)
+            raise Stopped(2)
         return timed(50 if sides[-1] else 100, applied={"plan": "yes: 2 of 2 layers"})
 
     monkeypatch.setattr(command, "run", run)

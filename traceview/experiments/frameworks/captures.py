@@ -15,7 +15,6 @@ from typing import Any
 from traceview import sql, store
 from traceview.errors import TraceviewError
 from traceview.experiments import recorded
-from traceview.experiments.command import check_end
 from traceview.experiments.frameworks import comparing
 from traceview.experiments.frameworks.comparing import PARTS, TABLE, Plan, Program
 from traceview.experiments.frameworks.listed import frameworks as listed
@@ -78,11 +77,9 @@ def _recorded(capture: Path, program: Program, asked: Asked) -> str | None:
     """Record some steps; why there is no capture where there is none."""
     log = capture.parent.parent / OUTPUT / f"{capture.name}.txt"
     try:
-        code, trouble = recorded.record([*program.command, *asked.words()], program.environment, capture, log)
+        return recorded.record([*program.command, *asked.words()], program.environment, capture, log)[1]
     except (TraceviewError, OSError) as error:
         return str(error)
-    check_end(code)
-    return trouble
 
 
 def parts(capture: Path) -> list[dict[str, Any]]:

@@ -176,8 +176,6 @@ def _run(job: Job, journal: Journal, size: Size) -> Row:
     log = next_log(job.folder / OUTPUT)
     words = job.template.of(size.ranks, size.batch, job.device)
     timed = commands.run(words, job.environment(), job.limits, log)
-    if not timed.took_too_long:
-        commands.check_end(timed.exit_code)
     reason = timed.reason or _missing(timed, size)
     if not reason and not journal.about.get("framework"):
         facts = {name: timed.facts.get(name) for name in ("framework", "framework_version", "model")}
@@ -234,9 +232,7 @@ def _recorded(job: Job, size: Size, device: str | None) -> dict[str, list[Row]]:
     words = job.template.of(size.ranks, size.batch, job.device)
     begin = quiet.now()
     try:
-        code, why = recorded.record(words, job.environment(), folder.absolute(), log, most_s=job.limits.most_s)
-        if not why or not why.startswith("it was ended"):
-            commands.check_end(code)
+        _, why = recorded.record(words, job.environment(), folder.absolute(), log, most_s=job.limits.most_s)
         found = None if why else exchanged(folder)
     except TraceviewError as error:
         why, found = str(error), None

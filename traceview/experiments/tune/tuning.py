@@ -291,7 +291,6 @@ def _record(job: Job, folder: Path, environment: Mapping[str, str], name: str) -
             raise Failed(f"{folder}: {error}", InputError.exit_code) from error
     if why and why.startswith(TOO_LONG):
         raise Failed(f"no step was recorded: {why}; a larger --budget waits longer", CHECK_FAILED)
-    commands.check_end(code)
     if why:
         nothing = "there is nothing to tune: " if name == "base" else ""
         raise Failed(f"{nothing}{why}", code if code > 0 else 128 - code if code else 3)
@@ -397,10 +396,7 @@ class _Runs:
 def _measure(job: Job, environment: Mapping[str, str], limits: Limits) -> Timed:
     log = next_log(job.folder / OUTPUT)
     with _placed(job, environment) as (there, own):
-        timed = commands.run(job.command, own, limits, log, there)
-    if not timed.took_too_long:
-        commands.check_end(timed.exit_code)
-    return timed
+        return commands.run(job.command, own, limits, log, there)
 
 
 @contextlib.contextmanager
