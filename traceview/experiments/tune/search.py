@@ -108,9 +108,8 @@ class Search:
             self._screen(tried)
             best, adds = self._ablate(self._combine(tried), tried)
         self._confirm(best, tried)
-        for each in (*tried, best):
-            if each:
-                self._gives_up(each, FINAL)
+        for each in filter(None, (*tried, best)):
+            self._drop(each, FINAL)
         return Found(tried, self.null, best, adds, self.ran_out)
 
     def _screen(self, tried: Sequence[Tried]) -> None:
@@ -124,12 +123,10 @@ class Search:
                     last.dropped = "the budget was spent before its turn"
             if not left or (number > LEAST_ROUNDS and len(left) < 2):
                 return
-            names = [Side(WITH, each.name, (each.name,)) for each in left]
             n_left = f"{len(left)} option{'s' if len(left) > 1 else ''}"
             self.say(f"{SCREENING} round {number}: {n_left} and the baseline twice, in random order")
-            first, *rows, again = self.runner.round(
-                SCREENING, number, [Side(BASE, NULL, ()), *names, Side(AGAIN, NULL, ())]
-            )
+            sides = [Side(BASE, NULL, ()), *map(_with, left), Side(AGAIN, NULL, ())]
+            first, *rows, again = self.runner.round(SCREENING, number, sides)
             self._add(SCREENING, self.null, Pair(first, again))
             self._warn(number, [first, *rows, again])
             for each, row in zip(left, rows, strict=True):
@@ -151,38 +148,30 @@ class Search:
                 "claimed, and processor time chooses what goes on"
             )
 
-    def _drop(self, each: Tried) -> None:
-        """Give up what fails, is clearly slower, or changes numbers that it should not change."""
-        pairs = each.pairs[SCREENING]
+    def _drop(self, each: Tried, phase: str = SCREENING) -> bool:
+        """Give up what fails, is clearly slower, or changes numbers that it should not change.
+
+        After screening what counts as failed is a run beside which those without it gave times. What one option of
+        several may change, they may change together.
+        """
+        pairs, null = each.pairs.get(phase, []), [pair for of_phase in self.null.pairs.values() for pair in of_phase]
+        if phase != SCREENING:
+            both = zip(pairs, each.repeated or pairs, strict=True)
+            pairs = [pair for pair, again in both if pair.base.get("step_ns") and again.base.get("step_ns")]
         failed = [pair.other["reason"] for pair in pairs if not pair.other.get("step_ns")]
+        forbid = [self.judge_numbers(option, pairs, null) for option in each.options if pairs]
         if failed:
-            each.dropped, each.has_failed = str(failed[0]), True
-        elif each.options and (text := pairs[-1].without_effect(each.name)):
+            share = "" if phase == SCREENING else f"{len(failed)} of {len(pairs)} runs with it failed: "
+            each.dropped, each.has_failed = f"{share}{failed[0]}", True
+        elif pairs and (text := pairs[-1].without_effect(each.name)):
             each.dropped = f"it had no effect: {text}"
-        elif reason := self._changes(each, pairs):
-            each.dropped = reason
-        elif len(pairs) >= LEAST_ROUNDS and each.options:
+        elif forbid and all(forbid):
+            each.dropped = forbid[0]
+        elif phase == SCREENING and len(pairs) >= LEAST_ROUNDS:
             ratios = [pair.choice for pair in pairs if pair.has_times]
             if ratios and max(ratios) < 1 and statistics.median(ratios) < CLEARLY:
                 each.is_slower = True
                 each.dropped = f"clearly slower: {statistics.median(ratios):.2f} times as fast in {len(ratios)} pairs"
-
-    def _changes(self, each: Tried, pairs: Sequence[Pair]) -> str | None:
-        """Why its numbers forbid it; what one option of several may change, they may change together."""
-        null = [pair for phase in self.null.pairs.values() for pair in phase]
-        reasons = [self.judge_numbers(option, pairs, null) for option in each.options]
-        return reasons[0] if reasons and all(reasons) else None
-
-    def _gives_up(self, each: Tried, phase: str) -> bool:
-        """Give up what after screening failed in rounds whose other runs gave times, or changed numbers."""
-        pairs = each.pairs.get(phase, [])
-        rounds = [pair for pair, again in zip(pairs, each.repeated or pairs, strict=True)
-                  if pair.base.get("step_ns") and again.base.get("step_ns")]  # fmt: skip
-        failed = [pair.other["reason"] for pair in rounds if not pair.other.get("step_ns")]
-        if failed:
-            each.dropped, each.has_failed = f"{len(failed)} of {len(rounds)} runs with it failed: {failed[0]}", True
-        elif rounds and (reason := self._changes(each, pairs)):
-            each.dropped = reason
         return bool(each.dropped)
 
     def _combine(self, tried: Sequence[Tried]) -> list[Option]:
@@ -213,7 +202,7 @@ class Search:
             for number in range(1, ADDING_ROUNDS + 1):
                 self._pair(COMBINATION, number, joined, best)
             ratio = joined.ratio(COMBINATION)
-            if self._gives_up(joined, COMBINATION):
+            if self._drop(joined, COMBINATION):
                 each.left_out = f"on top of {_joined(best).name}: {joined.dropped}"
             elif ratio and ratio >= (WORTH_ADDING if each in ranked else WORTH):
                 best = options
@@ -232,18 +221,17 @@ class Search:
         n = ablation_rounds(len(parts))
         whole = _joined(parts)
         self.say(f"{ABLATION}: {whole.name}, and without each of its {len(parts)} parts, in {n} rounds")
-        without = [[option for option in parts if option is not part] for part in parts]
+        sides = [_side(WITH, whole.name, parts)]
+        for part in parts:
+            rest = [option for option in parts if option is not part]
+            sides.append(_side(BASE, f"{whole.name} without {part.name}", rest))
         pairs: list[list[Pair]] = [[] for _ in parts]
         for number in range(1, n + 1):
-            sides = [
-                _side(BASE, f"{whole.name} without {part.name}", rest)
-                for part, rest in zip(parts, without, strict=True)
-            ]
-            row, *others = self.runner.round(ABLATION, number, [_side(WITH, whole.name, parts), *sides])
+            row, *others = self.runner.round(ABLATION, number, sides)
             for of_part, other in zip(pairs, others, strict=True):
                 of_part.append(Pair(other, row))
         whole.pairs[ABLATION] = pairs[0]
-        if self._gives_up(whole, ABLATION):
+        if self._drop(whole, ABLATION):
             return whole, {}
         judged = [speedup(believed(of_part)) for of_part in pairs]
         chances = holm([each.p for each in judged])
@@ -265,7 +253,6 @@ class Search:
             stay = [*stay, part]
         for part in stay:
             known[part.name].left_out = None
-        for part in stay:
             told = adds.get(part.name)
             if told and told.interval and told.speedup:
                 low, high = told.interval.low, told.interval.high
