@@ -196,12 +196,11 @@ def _job(args: argparse.Namespace) -> Job:
 def _place(args: argparse.Namespace, about: Mapping[str, Any]) -> Path:
     """The folder to write: a new one, or with --resume the one that is there."""
     from traceview.experiments import results, trust
-    from traceview.experiments.results import described
 
     folder: Path = args.output or args.plan.with_name(f"{args.plan.stem}-results")
     results.refuse(folder)
     if args.resume:
-        told = described(folder)
+        told = results.described(folder)
         if told.get("kind") != "schedule":
             raise UsageError(f"{folder} was not made by traceview schedule.")
         now = json.loads(json.dumps({name: about[name] for name in SAME}))

@@ -80,14 +80,13 @@ def place(output: Path | None, resume: bool, kind: str, trusts: bool | None = No
     `trusts`: whether results that others made may be continued; None leaves that to who knows what they run.
     """
     from traceview.experiments import results, trust
-    from traceview.experiments.results import described
 
     if resume and not output:
         raise UsageError("--resume needs the folder to go on with: -o FOLDER.")
     folder = output or Path(f"traceview-{kind.replace(' ', '-')}-{time.strftime('%Y%m%d-%H%M%S')}")
     results.refuse(folder)
     if resume:
-        found = described(folder).get("kind")
+        found = results.described(folder).get("kind")
         if found != kind:
             raise UsageError(f"{folder} was made by traceview {found}, not by traceview {kind}.")
         if trusts is not None:

@@ -159,12 +159,11 @@ def _resumed(args: argparse.Namespace, command: list[str]) -> tuple[Job, list[st
     """The job of an earlier session; ranks and batches that are named add to its own."""
     from traceview.experiments import records, results, trust
     from traceview.experiments.command import Limits
-    from traceview.experiments.results import described
     from traceview.experiments.scaling.command import parse
     from traceview.experiments.scaling.outcome import STRONG, WEAK
     from traceview.experiments.scaling.scaling import KIND, SETTINGS, Job
 
-    told = described(studies.place(args.output, True, KIND))
+    told = results.described(studies.place(args.output, True, KIND))
     words = results.command(told, command)
     where = f"{args.output / trust.ABOUT}: settings"
     earlier = records.checked(told.get("settings") or {}, SETTINGS, where, is_whole=True)

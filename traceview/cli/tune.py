@@ -94,8 +94,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Search, or show or apply what a search found."""
-    from traceview.experiments import results
-    from traceview.experiments.results import discard, is_begun
+    from traceview.experiments import pairs, results
     from traceview.experiments.tune import tuning
 
     command: list[str] = args.command[1:] if args.command[:1] == ["--"] else args.command
@@ -121,18 +120,18 @@ def run(args: argparse.Namespace) -> int:
         with stoppable():
             tuning.tune(job)
     except Stopped as stopped:
-        if is_begun(job.folder):
-            n_runs = tuning.n_measured(job.folder)
+        if results.is_begun(job.folder):
+            n_runs = len(results.rows(job.folder, pairs.TABLE))
             runs = f"{n_runs} run{'s' if n_runs > 1 else ''}" if n_runs else "the capture of the baseline"
             say(f"interrupted; kept so far: {runs}; go on with -o {_word(job.folder)} --resume")
         else:
             say("interrupted before anything was measured")
             if not args.resume:
-                discard(job.folder)
+                results.discard(job.folder)
         return shell_code(-stopped.number)
     except TraceviewError:
         if not args.resume and not (job.folder / "base" / "capture.json").exists():
-            discard(job.folder)
+            results.discard(job.folder)
         raise
     del held
     say(f"everything is in {from_here(job.folder)}: traceview tune --report {_word(job.folder)}")
@@ -141,7 +140,6 @@ def run(args: argparse.Namespace) -> int:
 
 def _job(args: argparse.Namespace, command: list[str]) -> Job:
     from traceview.experiments import results
-    from traceview.experiments.results import is_begun
     from traceview.experiments.tune.options import named
     from traceview.experiments.tune.search import NULL
     from traceview.experiments.tune.tuning import Job
@@ -153,7 +151,7 @@ def _job(args: argparse.Namespace, command: list[str]) -> Job:
         raise UsageError("--skip leaves out all that --try names: there is nothing to try.")
     folder = args.output or place(None, command, "tune")
     results.refuse(folder)
-    if is_begun(folder):
+    if results.is_begun(folder):
         raise UsageError(f"{folder} holds runs already: go on with them with --resume, or choose another name with -o.")
     return Job(
         command, place(folder, command), say, args.tried, args.budget or 600.0, tuple(args.env), args.copy,

@@ -188,7 +188,7 @@ def _run(job: Job, journal: Journal, size: Size) -> Row:
         "step_cpu_ns": None if reason else timed.step_cpu_ns,
         "fastest_ns": None if reason else min(timed.rank_step_ns, default=None),
         "steps": timed.steps,
-        "device": _device(timed),
+        "device": timed.facts.get("device"),
         "others_pct": timed.others_pct,
         "exit_code": timed.exit_code,
         "status": FAILED if reason else TIMED if timed.is_quiet else NOISY,
@@ -196,11 +196,6 @@ def _run(job: Job, journal: Journal, size: Size) -> Row:
         "started_unix_ns": timed.started_unix_ns,
         "total_ns": timed.total_ns,
     }
-
-
-def _device(timed: Timed) -> str | None:
-    device = timed.facts.get("device")
-    return device if isinstance(device, str) else None
 
 
 def _missing(timed: Timed, size: Size) -> str | None:

@@ -184,11 +184,8 @@ class Search:
         ranked.sort(key=lambda each: -(each.ratio(SCREENING) or 0))
         if not ranked:
             return []
-        again = [
-            each
-            for each in tried
-            if each not in ranked and (each.is_slower or not each.dropped) and self.promised.get(each.name, 1) >= WORTH
-        ]
+        again = [each for each in tried if each not in ranked and (each.is_slower or not each.dropped)]
+        again = [each for each in again if self.promised.get(each.name, 1) >= WORTH]
         again.sort(key=lambda each: -self.promised[each.name])
         best = [*ranked[0].options]
         for each in [*ranked[1:], *again]:
@@ -235,16 +232,13 @@ class Search:
             return whole, {}
         judged = [speedup(believed(of_part)) for of_part in pairs]
         chances = holm([each.p for each in judged])
-        adds = {
-            part.name: each
-            for part, each, chance in zip(parts, judged, chances, strict=True)
-            if verdict(each, chance) == FASTER
-        }
+        adds: dict[str, Judged] = {}
+        for part, each, chance in zip(parts, judged, chances, strict=True):
+            known[part.name].left_out = _added_nothing(each)
+            if verdict(each, chance) == FASTER:
+                adds[part.name] = each
         stay = [part for part in parts if part.name in adds]
         weak = [part for part in parts if part.name not in adds]
-        for part, each in zip(parts, judged, strict=True):
-            if part in weak:
-                known[part.name].left_out = _added_nothing(each)
         if not stay:
             # Two that do the same hide each other: without one of them the other still does it.
             stay = [parts[max(range(len(parts)), key=lambda at: evidence(parts[at], judged[at]))]]

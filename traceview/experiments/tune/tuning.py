@@ -23,7 +23,7 @@ from traceview.errors import CHECK_FAILED, CommandFailed, InputError, TraceviewE
 from traceview.experiments import command as commands
 from traceview.experiments import inside, machine, quiet, recorded, records, results, trust
 from traceview.experiments.command import TOO_LONG, Failed, Limits, Timed, next_log
-from traceview.experiments.pairs import TABLE, Runner, new_seed
+from traceview.experiments.pairs import Runner, new_seed
 from traceview.experiments.results import Journal, described
 from traceview.experiments.tune import options as trials
 from traceview.experiments.tune import outcome, plan_option
@@ -474,8 +474,3 @@ def apply(folder: Path, command: Sequence[str], trusts: bool = False, say: Calla
     changed = {name: text for name, text in environment.items() if os.environ.get(name) != text}
     trust.allow(folder, trusts, say, command, changed, adopts=False)
     return commands.apply(command, environment)
-
-
-def n_measured(folder: Path) -> int:
-    """How many runs a folder holds."""
-    return len(results.rows(folder, TABLE))
