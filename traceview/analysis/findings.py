@@ -282,7 +282,7 @@ def _denominator(found: Sequence[Finding]) -> str:
 
 MOST_LINES, WIDTH = 12, 100
 """Lines of a finding whose evidence is not asked for, its title among them, on a terminal of that width."""
-_LONGEST = {"fix": 280, "place": 93}
+_LONGEST = {"fix": 280, "why": 280, "place": 93}
 """Letters of a sentence from which its middle is left out; 180 of others."""
 
 
