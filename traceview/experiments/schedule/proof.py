@@ -133,7 +133,7 @@ def _passes(job: Job, answer: Answer, journal: Journal) -> None:
     known: dict[tuple[str, str], tuple[int, int]] = {}
     for row in journal.answered("schedule_layers"):
         times = row.get("in_step_ns"), row.get("own_in_step_ns")
-        same = shapes.get(row["layer"], {}).items() <= row.items()
+        same = row["layer"] in shapes and shapes[row["layer"]].items() <= row.items()
         if all(times) and same and named.get((row["layer"], row["direction"])) == row.get("implementation"):
             known[row["layer"], row["direction"]] = times  # type: ignore[assignment]
     if set(named) - set(known):
