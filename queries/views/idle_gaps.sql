@@ -2,7 +2,8 @@
 -- each nanosecond has one cause. First what was in progress: loading data, else allocating, communicating, capturing a
 -- graph, waiting for the device. What is left of the gap is synchronisation where the host was waiting when the device
 -- ran dry, else between steps where the gap reaches over the edge of a step, else launch where the call that launched
--- what ended the gap had not ended when the gap began, else unknown."""
+-- what ended the gap had not ended when the gap began, unless most of the gap, and more than 0.1 ms, came after that
+-- call, else unknown."""
 -- materialize = true
 -- [columns]
 -- id = "the activity that ended it; NULL after the last one"
@@ -14,7 +15,8 @@ WITH span AS (
     SELECT rank, device, max(end_ns) AS end_ns FROM performed GROUP BY rank, device
 ), gap AS (
     SELECT a.id, a.rank, a.device, a.category, a.op_name, coalesce(a.device_until_ns, c.first_ns) AS from_ns,
-        a.start_ns AS until_ns, a.launched_ns > from_ns AS is_late, c.has_steps AND a.device_until_ns IS NULL AS is_end
+        a.start_ns AS until_ns, a.launched_ns > from_ns AND a.start_ns - a.launched_ns
+            <= greatest(a.launched_ns - from_ns, 100000) AS is_late, c.has_steps AND a.device_until_ns IS NULL AS is_end
     FROM performed a JOIN scope c ON c.rank = a.rank
     WHERE a.start_ns > coalesce(a.device_until_ns, c.first_ns)
     UNION ALL

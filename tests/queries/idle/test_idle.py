@@ -56,6 +56,18 @@ def test_each_nanosecond_of_a_gap_has_one_cause(tmp_path: Path) -> None:
         )
 
 
+@pytest.mark.parametrize(("launched", "cause"), [(150, "unknown"), (320, "launch"), (440, "launch")])
+def test_a_call_that_ended_long_before_is_not_what_the_device_waited_for(
+    tmp_path: Path, launched: float, cause: str
+) -> None:
+    """The call ends 1 us later; most of the gap of 400 us comes after it, or nearly half, or 59 us."""
+    given = training(1)
+    given.kernel(GEMM, 0, 100, launched=0)
+    given.kernel(GEMM, 500, 1000, launched=launched)
+    with given.open(tmp_path) as connection:
+        assert causes(connection) == {cause: 400}
+
+
 @pytest.mark.long
 def test_what_another_thread_waits_for_is_no_cause(tmp_path: Path) -> None:
     given = training(1)
