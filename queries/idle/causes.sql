@@ -2,8 +2,8 @@
 -- doc = """Idle time inside the {steps|recording} by what the host did meanwhile; the causes add up to it. What was in
 -- progress comes first: loading data, then allocating, communicating, capturing a graph, waiting for the device. The
 -- rest of a gap is synchronisation where the host was waiting when the device ran dry, else between steps where it
--- reaches over the edge of a step, else launch where the host had not yet launched what comes next (and most of the gap,
--- or all but 0.1 ms of it, was over when it had), else unknown."""
+-- reaches over the edge of a step, else launch where the host had not yet launched what comes next (and most of the
+-- gap, or all but 0.1 ms of it, was over when it had), else unknown."""
 -- cannot = "No device was idle, or nothing ran on one."
 -- leave_out = ["longest_ns"]
 -- [columns]
