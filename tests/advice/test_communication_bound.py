@@ -42,7 +42,7 @@ def test_of_several_ranks_it_is_known_how_much_is_waiting(tmp_path: Path) -> Non
 def test_waiting_for_a_slow_rank_is_no_communication(
     tmp_path: Path, late_us: float, transfer_us: float, is_found: bool
 ) -> None:
-    """Of 300 us in the first collective of a step 200 are waiting; each rank computes 210 us."""
+    """In the first collective of a step 200 of 300 us are waiting; each rank computes 210 us."""
     job = Job(compute=160.0, transfer=transfer_us, buckets=1, late=lambda step, rank: late_us * (rank == 1))
     write(tmp_path, *job.build())
     with connected(tmp_path) as connection:

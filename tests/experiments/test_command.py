@@ -177,9 +177,10 @@ def test_a_command_that_ended_on_ctrl_c_ends_the_experiment(tmp_path: Path, text
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT])
 def test_a_command_that_something_else_ended_is_a_failed_run(tmp_path: Path, number: int) -> None:
     """Nothing came to us: one option may bring it about, and the others are still to be tried."""
+    taken = f"import os, signal; signal.signal({int(number)}, signal.SIG_DFL)"  # A terminal that is gone is ignored.
     for words, reason in (
         (["import os", "os.kill(os.getpid(), 9)"], "the command was ended by SIGKILL"),
-        (["import os", f"os.kill(os.getpid(), {number})"], f"the command was ended by {signal.Signals(number).name}"),
+        ([taken, f"os.kill(os.getpid(), {number})"], f"the command was ended by {signal.Signals(number).name}"),
         ([f"raise SystemExit({128 + number})"], f"the command failed with exit code {128 + number}"),
     ):
         found = timed(tmp_path, script(tmp_path, "\n".join(words)))

@@ -176,10 +176,10 @@ def rows(folder: Path, table: str, name: str = ROWS) -> list[dict[str, Any]]:
 
 def command(told: Mapping[str, Any], given: Sequence[str]) -> list[str]:
     """The words of a command, as results tell them. Raises `UsageError` where others are given, or none are whole."""
-    kept = [str(word) for word in told.get("command") or ()]
-    words = list(given) or kept
-    if given and kept and secrets.command(given) != kept:
-        raise UsageError(f"these runs are of `{shlex.join(kept)}`; begin another folder.")
+    earlier = [str(word) for word in told.get("command") or ()]
+    words = list(given) or earlier
+    if given and earlier and secrets.command(given) != earlier:
+        raise UsageError(f"these runs are of `{shlex.join(earlier)}`; begin another folder.")
     if not words or (not given and any("***" in word for word in words)):
         raise UsageError("the command line was not kept whole; add it after --.")
     return words

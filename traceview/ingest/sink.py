@@ -76,8 +76,8 @@ class Account:
         """Count what was read and what became rows; the rest is `lost`."""
         self.count("n_events", n_read)
         self.count("n_kept", n_kept)
-        self.count("n_dropped", n_read - n_kept)
         if n_kept < n_read:
+            self.count("n_dropped", n_read - n_kept)
             self.problem(lost, n_read - n_kept)
 
     def add(self, other: Account) -> None:

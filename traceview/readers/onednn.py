@@ -65,6 +65,7 @@ def read(stream: Stream, sink: Sink) -> None:
         ends = sink.connection.execute(_sql("end_of_part"), {"first": sink.next_id}).fetchall()
         elapsed = ends[0][0] or elapsed
         sink.next_id += len(chosen)
+    sink.count("n_dropped", 0)
     lines.report(sink.problem)
     if on_gpu:
         sink.warnings.append(
