@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from traceview.experiments.schedule.job import Job
 
 SAME = ("model", "batch", "image", "threads", "network")
-"""What times within a step depend on: --resume does not change it."""
+"""Times within a step depend on these: --resume does not change them."""
 HELP = "find the best algorithm for each convolution of a model, and prove it"
 
 EXAMPLES = """examples:

@@ -180,7 +180,7 @@ def test_an_option_that_fails_in_final_runs_is_not_the_best_however_fast_it_is(t
     found, _ = searched(tmp_path, Flaky({"a": 1.2}, together={"a"}, good=4), ["a"])
     told = answer(found)["a"]
     assert (told["verdict"], told["reason"]) == ("failed", "5 of 12 runs with it failed: the command failed: no luck")
-    assert told["speedup"] is None and not told["in_best"] and "adds" not in told and not found.kept
+    assert told["speedup"] is None and not told["in_best"] and "adds" not in told and not found.options
 
 
 @pytest.mark.parametrize(

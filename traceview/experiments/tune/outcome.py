@@ -108,7 +108,7 @@ def rows(
     same = [pair for phase in found.null.pairs.values() for pair in phase]
     judged = {each.name: _judged(each) for each in found.tried}
     chances = _chances(judged, found.best)
-    parts = {option.name for option in found.kept}
+    parts = {option.name for option in found.options}
     made = []
     for each in found.tried:
         row = _row(each, judged[each.name], chances[each.name], noisy, same)
@@ -132,7 +132,7 @@ def _adds(each: Tried, found: Found, judged: Mapping[str, Judged]) -> Row:
     """Return what a part gives to the best: of several by leaving it out, of a single one by its final pairs."""
     alone = found.best is not None and found.best.name == each.name
     adds = judged[each.name] if alone else found.adds.get(each.name)
-    if adds is None or not found.kept:
+    if adds is None or not found.options:
         return {"left_out": each.left_out}
     low, high = (adds.interval.low, adds.interval.high) if adds.interval else (None, None)
     return {"adds": adds.speedup, "adds_low": low, "adds_high": high}

@@ -78,7 +78,7 @@ class Found:
     """Whether the budget ended the search before all of it was done."""
 
     @property
-    def kept(self) -> tuple[Option, ...]:
+    def options(self) -> tuple[Option, ...]:
         """The options of the best; none where it was given up after all."""
         return self.best.options if self.best and not self.best.dropped else ()
 

@@ -418,7 +418,7 @@ def _placed(job: Job, environment: Mapping[str, str]) -> Any:
 def _explain(job: Job, found: Found, facts: Facts, environment: Callable[[Sequence[str]], dict[str, str]]) -> None:
     """A capture of the best, to be compared with that of the base."""
     folder = inside.within(job.folder, CAPTURES["best"])
-    names = [option.name for option in found.kept if option is not NOTHING]
+    names = [option.name for option in found.options if option is not NOTHING]
     if not names or (folder / "capture.json").exists():
         return
     job.say(f"recording some steps with {', '.join(names)} into {folder}")
