@@ -81,9 +81,9 @@ def test_an_allocation_that_failed_is_said_and_no_damage(tmp_path: Path) -> None
     found = snapshot()
     failed = {**event("oom", 0, 2 << 30, 8), "device_free": 1 << 20}
     del failed["addr"]
-    found["device_traces"][0].append(failed)
+    found["device_traces"][0] += [failed, {**failed, "device_free": None}]
     connection = read(tmp_path, found)
-    said = "an allocation of 2,147,483,648 bytes failed on device 0, where 1,048,576 were free"
+    said = "an allocation of 2,147,483,648 bytes failed on device 0, where 1,048,576 were free; so did 1 more"
     assert connection.execute("SELECT warnings, n_kept = n_events FROM captures").fetchall() == [([said], True)]
     assert connection.execute("SELECT count(*) FROM quality WHERE source IS NOT NULL").fetchall() == [(0,)]
 

@@ -121,15 +121,14 @@ class _Device:
         sizes, freed_ns, freed_id = (self.columns[name] for name in ("size_bytes", "freed_ns", "freed_id"))
         live: dict[int, int] = {}
         times, allocated, reserved = array("q"), array("q"), array("q")
-        first, dropped = self.sink.next_id, 0
+        first, dropped, failed, n_failed = self.sink.next_id, 0, None, 0
         for place, event in enumerate(trace):
             number, at_ns = first + IDS * place + 2, event["time_us"] * 1000 if self.has_times else place
             address, size, action = _whole(event.get("addr")), _whole(event.get("size")), event.get("action")
             moved = [0, 0]
             if action == "oom" and size is not None:
-                spare = _whole(event.get("device_free"))
-                left = "" if spare is None else f", where {spare:,} were free"
-                self.sink.warnings.append(f"an allocation of {size:,} bytes failed on device {self.device}{left}")
+                failed = failed or (size, _whole(event.get("device_free")))
+                n_failed += 1
             elif address is None or size is None or not 0 <= at_ns < LATEST_NS:
                 dropped += 1
                 at_ns = times[-1] if times else 0
@@ -154,6 +153,11 @@ class _Device:
             times.append(at_ns)
             allocated.append(moved[0])
             reserved.append(moved[1])
+        if failed:
+            left = "" if failed[1] is None else f", where {failed[1]:,} were free"
+            more = f"; so did {n_failed - 1:,} more" if n_failed > 1 else ""
+            said = f"an allocation of {failed[0]:,} bytes failed on device {self.device}"
+            self.sink.warnings.append(f"{said}{left}{more}")
         n_events = len(trace)
         # Objects of millions of events make room for tables.
         trace.clear()
