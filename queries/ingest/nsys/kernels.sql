@@ -1,5 +1,6 @@
 -- title = "nsys: kernels"
--- doc = "Kernels on a device stream; those of a CUDA graph only when it was traced node by node."
+-- doc = """Kernels on a device stream; those of a CUDA graph only when it was traced node by node. Both ends at 0
+-- are no time, here as in all tables of CUPTI."""
 -- into = "kernels"
 -- tables = ["CUPTI_ACTIVITY_KIND_KERNEL", "CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL"]
 -- process = ["globalPid"]

@@ -1,5 +1,6 @@
 -- title = "nvprof: kernels"
--- doc = "CONCURRENT_KERNEL since CUDA 5, KERNEL when kernels were serialised for counters."
+-- doc = """CONCURRENT_KERNEL since CUDA 5, KERNEL when kernels were serialised for counters. Both ends at 0 are no
+-- time, here as in all tables of CUPTI."""
 -- into = "kernels"
 -- tables = ["CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL", "CUPTI_ACTIVITY_KIND_KERNEL"]
 -- [params]
