@@ -148,9 +148,9 @@ def test_arguments_instants_and_samples_are_kept(tmp_path: Path) -> None:
 def test_an_export_of_ours_is_the_same_kernels_and_operators(tmp_path: Path) -> None:
     (tmp_path / "before").mkdir()
     connection = opened(tmp_path / "before", EVENTS)
-    query = """SELECT 'kernel', name, dur_ns, device, stream FROM kernels
-        UNION ALL SELECT 'op', name, dur_ns, tid, 0 FROM ops
-        UNION ALL SELECT 'copy', name, dur_ns, device, size_bytes FROM memcpys ORDER BY ALL"""
+    query = """SELECT 'kernel', name, dur_ns, device, stream, 0 FROM kernels
+        UNION ALL SELECT 'op', name, dur_ns, tid, 0, 0 FROM ops
+        UNION ALL SELECT 'copy', name, dur_ns, device, stream, size_bytes FROM memcpys ORDER BY ALL"""
     before = connection.execute(query).fetchall()
     found = read(tmp_path, written(connection, "perfetto"))
     assert len(before) == 6 and found.execute(query).fetchall() == before
