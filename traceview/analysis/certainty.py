@@ -24,6 +24,11 @@ _NOUNS = (
 _ONE = re.compile(rf"(?<![\w.,])1 ({'|'.join(_NOUNS)})s\b(?:((?: [^\s.,;:]+){{0,12}}?) (move|take|leave)\b)?")
 
 
+def said(finding: Finding, text: str) -> str:
+    """A text of a finding whose numbers are as exact as it is sure."""
+    return rounded(text, 3 if level(finding) == "high" else 2)
+
+
 def rounded(text: str, digits: int) -> str:
     """The text with its times rounded to `digits`, in the unit that fits then, counts of .0 as whole numbers, and the
     singular behind 1.

@@ -309,7 +309,6 @@ def _fitted(texts: Mapping[str, str]) -> dict[str, str]:
 
 def _detail(finding: Finding, with_evidence: bool, place: learned.Place) -> list[Section]:
     """A finding as lines; all, with the evidence, where that is asked for. Numbers are as exact as they are sure."""
-    digits = 3 if certainty.level(finding) == "high" else 2
     ranks = f" {finding.n_ranks} ranks have this, rank {finding.rank} most." if finding.n_ranks > 1 else ""
     saved = f"up to {finding.saving_ns / 1e6:,.3f} ms {_per(finding)}" if finding.saving_ns else ""
     share = f" ({finding.saving_pct:.1f} % of it)" if saved and finding.saving_pct is not None else ""
@@ -319,13 +318,13 @@ def _detail(finding: Finding, with_evidence: bool, place: learned.Place) -> list
         "why": f"{finding.problem}{ranks} {finding.why}",
         "measured": str((finding.saving_ns and learned.measured(finding.rule, place)) or ""),
     }
-    texts = {name: certainty.rounded(text, digits) for name, text in values.items() if text}
+    texts = {name: certainty.said(finding, text) for name, text in values.items() if text}
     texts = texts if with_evidence else _fitted(texts)
     shape = [label for name, label in columns("detail").items() if name in texts]
     look = Look(lines=tuple(f"\n{label.doc}: {{{label.name}}}" for label in shape), brief="", titled=True)
     row = tuple(texts[label.name] for label in shape)
     sections = [Section(finding.rule, finding.title, "", tuple(shape), (row,), None, "", look=look)]
-    lines = tuple((certainty.rounded(line, digits),) for line in finding.evidence) if with_evidence else ()
+    lines = tuple((certainty.said(finding, line),) for line in finding.evidence) if with_evidence else ()
     return sections + ([_section(f"{finding.rule}_evidence", "", "", ("evidence",), lines)] if lines else [])
 
 

@@ -7,6 +7,7 @@ import re
 import shutil
 import warnings
 from collections.abc import Iterator
+from html import unescape
 from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
@@ -16,7 +17,7 @@ import pytest
 from timelines import EVENTS, HOSTILE, event, made
 
 from traceview import store
-from traceview.analysis import compare, page
+from traceview.analysis import certainty, compare, page
 from traceview.analysis.model import Column, Look, Page, Report, Section
 from traceview.experiments import results
 from traceview.experiments.algorithms.layers import parse
@@ -30,6 +31,12 @@ RUN = [
     event("kernel", "short_kernel", FAR + 1000, 1, 9, device=0, stream=9, correlation=78),
     event("kernel", "long_kernel", FAR + 1001, 500_000, 9, device=0, stream=9, correlation=79),
 ]
+LATE = [event("user_annotation", "ProfilerStep#3", -100, 4200), *(each for at in range(0, 4000, 400) for each in (
+    event("cpu_op", "aten::relu", at, 100, **{"External id": at + 5}),
+    event("cuda_runtime", "cudaLaunchKernel", at + 50, 5, correlation=at + 5),
+    event("kernel", "relu", at + 60, 20, 1, device=0, stream=1, correlation=at + 5, grid=[1, 1, 1]),
+))]  # fmt: skip
+"""A step that launches late before one operator."""
 BROWSERS = ("chromium-headless-shell", "chromium", "google-chrome")
 
 
@@ -107,6 +114,16 @@ def test_names_that_attack_are_text(html: Path) -> None:
     assert not {"img", "link", "iframe", "object", "base", "form"} & set(parser.tags)
     assert not re.search(r"""(?:src|href)\s*=\s*["'](?!#)""", text)
     assert not any(ord(letter) < 32 and letter != "\n" for letter in text)
+
+
+def test_a_finding_has_the_numbers_of_advice(tmp_path: Path) -> None:
+    """As exact as it is sure."""
+    with made(tmp_path, LATE) as connection:
+        found = page.gather(connection, "late", 1000)
+    text = unescape(render(found, "0.1.0"))
+    told = [each for each in found.findings if each.status == "found"]
+    assert any(certainty.said(each, line) != line for each in told for line in (each.problem, *each.evidence))
+    assert all(certainty.said(each, line) in text for each in told for line in (each.problem, *each.evidence))
 
 
 def test_it_asks_for_nothing_and_says_nothing(browser: Any, html: Path) -> None:
@@ -292,13 +309,8 @@ def test_rows_of_tables_lead_to_their_slices_and_back(fresh: Any) -> None:
 
 @pytest.mark.long
 def test_findings_lead_to_their_slices_and_back(browser: Any, tmp_path: Path) -> None:
-    """A step that launches late before one operator: its name in the finding leads to it, it leads to the finding."""
-    late = [each for at in range(0, 4000, 400) for each in (
-        event("cpu_op", "aten::relu", at, 100, **{"External id": at + 5}),
-        event("cuda_runtime", "cudaLaunchKernel", at + 50, 5, correlation=at + 5),
-        event("kernel", "relu", at + 60, 20, 1, device=0, stream=1, correlation=at + 5, grid=[1, 1, 1]),
-    )]  # fmt: skip
-    with made(tmp_path, [event("user_annotation", "ProfilerStep#3", -100, 4200), *late]) as connection:
+    """The name of an operator in a finding leads to it, and it leads to the finding."""
+    with made(tmp_path, LATE) as connection:
         found = page.gather(connection, "late", 1000)
         (tmp_path / "late.html").write_text(render(found, "0.1.0"), encoding="utf-8")
     assert "host_bound" in {each.rule for each in found.findings if each.status == "found"}

@@ -82,6 +82,7 @@ def environment() -> Environment:
         percent=lambda value: f"{value:.1f} %",
         level=certainty.level,
         on_path=certainty.path_sentence,
+        said=certainty.said,
     )
     return environment
 
