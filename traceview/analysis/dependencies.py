@@ -307,7 +307,8 @@ def _bound(
         chosen = kind == each
         known = chosen & came_last
         if known.any():
-            usual[chosen] = _tenth(delay[known])
+            # Of a few waits a tenth may be one whose cause is not known: that is no other one's.
+            usual[chosen] = _tenth(delay[known]) if each == LAUNCH else min(_tenth(delay[known]), UNEXPLAINED_NS)
     shortest = np.minimum(delay, usual)
     ready = start[target] - delay + shortest
     # The latest of each node's edges is the last of them when sorted by when they let it begin.

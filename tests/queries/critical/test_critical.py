@@ -113,6 +113,20 @@ def test_what_runs_beside_another_one_on_its_stream_is_not_ahead_of_what_follows
     assert beside["least_slack_ns"] == 350_000, "until the step ends"
 
 
+def test_one_wait_without_a_cause_makes_no_other_usual(tmp_path: Path) -> None:
+    """A stream that stood still once for 100 us is no reason why the next kernel, launched late, waits for it."""
+    given = Given()
+    given.span("step", "step#1", 0, 400)
+    given.op("aten::mm", 10, 242)
+    for start, end, launched in ((20, 30, 18), (40, 60, 38), (160, 180, 45), (240, 300, 236)):
+        given.kernel(SGEMM, start, end, launched=launched)
+    given.call("cudaDeviceSynchronize", 243, 301)
+    assert [part for part in parts(prepared(tmp_path, given)) if part[0] in ("launch", "device", "device waits")] == [
+        ("launch", "launch", 4),
+        ("device", "gemm", 60),
+    ]
+
+
 @pytest.mark.long
 def test_another_path_becomes_the_longest_one(tmp_path: Path) -> None:
     """Twice as fast is not half of the time: then the kernel beside it is what the host waits for."""
