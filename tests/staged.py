@@ -7,6 +7,7 @@ from pathlib import Path
 import duckdb
 
 from traceview.ingest import sink
+from traceview.ingest.derive.spans import query
 from traceview.tables import BY_NAME
 
 WORKED_OUT = "kind = 'step' AND id & ((CAST(1 AS BIGINT) << 40) - 1) >= CAST(1 AS BIGINT) << 39"
@@ -21,4 +22,5 @@ def staged(rank: Path) -> duckdb.DuckDBPyConnection:
             columns = ", ".join(f'"{column.name}"' for column in table.read_columns())
             connection.execute(f"INSERT INTO stage.{path.stem} BY NAME SELECT {columns} FROM read_parquet('{path}')")
     connection.execute(f"DELETE FROM stage.ranges WHERE {WORKED_OUT}")
+    connection.execute(f"CREATE TEMP VIEW launch AS {query('launch')}")
     return connection

@@ -2,7 +2,6 @@
 -- doc = "By the launch, where that was recorded. A training step reads a batch or returns a loss."
 SELECT coalesce(l.start_ns, m.start_ns) AS start_ns
 FROM stage.memcpys m
-LEFT JOIN (SELECT correlation, min(start_ns) AS start_ns FROM stage.api_calls
-    WHERE correlation IS NOT NULL GROUP BY correlation) l USING (correlation)
+LEFT JOIN launch l USING (correlation)
 WHERE m.direction IN ('HtoD', 'DtoH')
 ORDER BY start_ns

@@ -3,9 +3,6 @@
 -- the stream had nothing to do before it. `is_backward`: the name is of a backward pass or of an update."""
 WITH stream AS (
     SELECT device, stream FROM stage.kernels GROUP BY device, stream ORDER BY count(*) DESC, device, stream LIMIT 1
-), launch AS (
-    SELECT correlation, min(start_ns) AS start_ns FROM stage.api_calls
-    WHERE correlation IS NOT NULL GROUP BY correlation
 )
 SELECT dense_rank() OVER (ORDER BY k.name, k.grid_x, k.grid_y, k.grid_z) AS kind,
     coalesce(l.start_ns, k.start_ns) AS start_ns, k.start_ns + k.dur_ns AS end_ns,

@@ -11,9 +11,6 @@ WITH device_row AS (
     SELECT 'kernels' AS "table", id, start_ns, correlation, external_id, recorded_op, name, graph_node
     FROM stage.kernels
     UNION ALL SELECT 'memcpys', id, start_ns, correlation, external_id, recorded_op, NULL, NULL FROM stage.memcpys
-), launch AS (
-    SELECT correlation, arg_min(id, start_ns) AS launch_id FROM stage.api_calls
-    WHERE correlation IS NOT NULL GROUP BY correlation
 ), by_number AS (
     SELECT external_id, min(id) AS op_id FROM stage.ops
     WHERE external_id IS NOT NULL AND NOT $has_launches GROUP BY external_id
@@ -36,7 +33,7 @@ WITH device_row AS (
 ), replayed AS (
     SELECT k.id, k.name, c.id AS launch_id, c.start_ns,
         row_number() OVER (PARTITION BY c.id ORDER BY k.graph_node, k.start_ns, k.id) AS n
-    FROM device_row k JOIN launch l USING (correlation) JOIN stage.api_calls c ON c.id = l.launch_id
+    FROM device_row k JOIN launch l USING (correlation) JOIN stage.api_calls c ON c.id = l.id
     WHERE $has_graphs AND c.name ILIKE '%GraphLaunch%'
 ), replay AS (
     SELECT *, row_number() OVER (PARTITION BY n_rows ORDER BY start_ns, launch_id) AS place,
@@ -71,7 +68,7 @@ WITH device_row AS (
     QUALIFY count(*) OVER same >= if(s.n_rows = r.n_rows, 0.9, 1) * r.n_rows
         AND min(s.capture_id) OVER replay = max(s.capture_id) OVER replay
 ), linked AS (
-    SELECT k."table", k.id, l.launch_id, c.step AS launch_step, coalesce(g.range_id, c.range_id) AS range_id,
+    SELECT k."table", k.id, l.id AS launch_id, c.step AS launch_step, coalesce(g.range_id, c.range_id) AS range_id,
         c.library_id, coalesce(g.module_id, c.module_id) AS module_id, k.start_ns,
         k.recorded_op, coalesce(g.op_id, c.op_id, n.op_id, m.op_id) AS op_id,
         CASE WHEN g.op_id IS NOT NULL THEN 'graph' WHEN c.op_id IS NOT NULL THEN 'correlation'
@@ -79,7 +76,7 @@ WITH device_row AS (
             WHEN m.op_id IS NOT NULL THEN 'name' WHEN k.recorded_op IS NOT NULL THEN 'recorded' END AS op_link
     FROM device_row k
     LEFT JOIN launch l USING (correlation)
-    LEFT JOIN call_facts c ON c.id = l.launch_id
+    LEFT JOIN call_facts c ON c.id = l.id
     LEFT JOIN by_graph g ON g.id = k.id
     LEFT JOIN by_number n ON n.external_id = k.external_id
     LEFT JOIN by_name m ON m.id = k.id

@@ -1,4 +1,4 @@
-"""Kernels that a graph replays belong to the operators of its capture."""
+"""Kernels belong to the operator of their one launch, those that a graph replays to the operators of its capture."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from given import Given, rows
+from timelines import event, made
 
 LINKS = "SELECT name, op_name, layer, op_link FROM kernels ORDER BY start_ns"
 
@@ -157,3 +158,30 @@ def test_of_captures_for_several_batch_sizes_none_is_taken(
     for at in (300, 400):
         replayed(given, at, ("mm",))
     assert {found for *_, found in rows(given.open(tmp_path), LINKS)} == {link}
+
+
+@pytest.mark.parametrize(
+    ("calls", "kernels", "expected"),
+    [
+        # The number of no call.
+        ([("aten::relu", 1, 0), ("aten::mm", 1, 5)], [0, 5], [None, "aten::mm"]),
+        # A number that began again.
+        ([("aten::mm", 1, 1), ("aten::relu", 1, 1), ("aten::add", 1, 2)], [1, 1, 2], [None, None, "aten::add"]),
+        # Two threads, which may be of two processes.
+        ([("aten::mm", 1, 1), ("aten::relu", 2, 1)], [1, 1], [None, None]),
+        # A call of the driver inside of one of the runtime.
+        ([("aten::mm", 1, 1), (None, 1, 1)], [1], ["aten::mm"]),
+    ],
+)
+def test_a_number_of_several_calls_leads_to_none(
+    tmp_path: Path, calls: list[tuple[str | None, int, int]], kernels: list[int], expected: list[str | None]
+) -> None:
+    events, at = [], 0
+    for name, tid, number in calls:
+        at += 100 if name else 0
+        events += [event("cpu_op", name, at, 50, tid)] if name else []
+        events.append(event("cuda_runtime", "cudaLaunchKernel", at + (10 if name else 12), 8, tid, correlation=number))
+    for place, number in enumerate(kernels):
+        events.append(event("kernel", "k", 1000 + 20 * place, 10, 7, device=0, stream=7, correlation=number))
+    with made(tmp_path, events) as connection:
+        assert rows(connection, "SELECT op_name FROM kernels ORDER BY start_ns") == [(name,) for name in expected]

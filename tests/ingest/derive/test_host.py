@@ -1,4 +1,4 @@
-"""Operators that frameworks mark as NVTX ranges: names as PyTorch, PyProf, DLProf and TensorFlow write them."""
+"""Layers of the backward pass; operators that frameworks mark as NVTX ranges: names as four of them write these."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from given import Given, rows
+from timelines import event, made
 
 FPROP = "void implicit_convolve_sgemm<float, float, 128, 5, 5, 3, 3, 3, 1>"
 WGRAD = "void cudnn::detail::wgrad_alg0_engine<float, 128, 6, 7, 3, 3, 5>"
@@ -202,3 +203,45 @@ def test_hostile_names_cost_no_more_than_their_shapes(tmp_path: Path) -> None:
         ("torch.mm", None, "[[],[],[]]"),
         ("aten::mm", None, None),
     ]
+
+
+def test_numbers_that_two_threads_counted_lead_where_the_arrow_comes_from(tmp_path: Path) -> None:
+    """A checkpoint runs its module again on the thread of the backward pass, which counts from there on by itself."""
+    own, again = {"Sequence number": 5, "Fwd thread id": 1}, {"Sequence number": 5, "Fwd thread id": 2}
+    events = [
+        event("user_annotation", "nn.Module: a", 100, 100, 1),
+        event("cpu_op", "aten::addmm", 110, 50, 1, **{"Sequence number": 5}),
+        event("user_annotation", "nn.Module: b", 410, 50, 2),
+        event("cpu_op", "aten::addmm", 420, 30, 2, **{"Sequence number": 5}),
+        event("cpu_op", "AddmmBackward0", 500, 90, 2, **again),
+        event("cpu_op", "AddmmBackward0", 700, 90, 2, **own),
+    ]
+    arrows = [
+        {"ph": end, "cat": "fwdbwd", "name": "fwdbwd", "id": number, "pid": 70, "tid": tid, "ts": at}
+        for number, ends in enumerate(((("s", 1, 110), ("f", 2, 700)), (("s", 2, 420), ("f", 2, 500))))
+        for end, tid, at in ends
+    ]
+    query = "SELECT layer FROM ops WHERE name = 'AddmmBackward0' ORDER BY start_ns"
+    with made(tmp_path / "arrows", [*events, *arrows]) as connection:
+        assert rows(connection, query) == [("b",), ("a",)]
+    with made(tmp_path / "none", events) as connection:
+        assert rows(connection, query) == [(None,), (None,)]
+
+
+def test_a_backward_pass_inside_a_module_is_of_what_it_differentiates(tmp_path: Path) -> None:
+    """A penalty asks for gradients in its forward pass, and those of them; what runs again is of its module."""
+    events = [
+        event("user_annotation", "nn.Module: penalty", 0, 1000),
+        event("user_annotation", "nn.Module: critic", 10, 100),
+        event("cpu_op", "aten::mm", 20, 50, **{"Sequence number": 1}),
+        event("cpu_op", "MmBackward0", 200, 100, **{"Sequence number": 1, "Fwd thread id": 1}),
+        event("cpu_op", "aten::mm", 210, 20, **{"Sequence number": 7}),
+        event("user_annotation", "nn.Module: again", 240, 40),
+        event("cpu_op", "aten::relu", 250, 20),
+        event("cpu_op", "MmBackward0", 1200, 100, 9, **{"Sequence number": 7, "Fwd thread id": 1}),
+        event("cpu_op", "aten::mm", 1210, 20, 9),
+    ]
+    with made(tmp_path, events) as connection:
+        found = rows(connection, "SELECT name, layer FROM ops ORDER BY start_ns")
+    critic = [(name, "critic") for name in ("aten::mm", "MmBackward0", "aten::mm")]
+    assert found == [*critic, ("aten::relu", "again"), ("MmBackward0", "critic"), ("aten::mm", "critic")]

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from traceview.ingest.derive import device, host, primitives, steps
 from traceview.ingest.derive.nesting import Ints, Spans
-from traceview.ingest.derive.spans import number_threads
+from traceview.ingest.derive.spans import number_threads, query
 from traceview.ingest.derive.steps import Steps
 from traceview.lazy import duckdb
 
@@ -38,6 +38,7 @@ class Derivation:
         self._moved: dict[str, Ints]
 
     def _begin(self) -> None:
+        self._connection.execute(f"CREATE OR REPLACE TEMP VIEW launch AS {query('launch')}")
         host.add_operators(self._connection)
         steps.add_missing(self._connection)
         number_threads(self._connection)

@@ -1,6 +1,7 @@
 """Operators and ranges on the host: nesting, layer, phase, step, and the forward operator behind a backward one.
 
-Invariant: a backward operator belongs to the layer of its forward operator, found by autograd's sequence number.
+Invariant: a backward operator belongs to the layer of its forward operator, found by autograd's sequence number,
+wherever backward was called; what it runs inside a module that began in it (a recomputation) is that module's.
 Where a profiler recorded no operators, those that a framework marked as ranges become operators; the ranges stay.
 """
 
@@ -15,6 +16,8 @@ from traceview.ingest.derive.steps import Steps
 from traceview.ingest.sink import at_hand
 from traceview.lazy import duckdb
 
+MOST_DERIVATIVES = 3
+"""How often gradients of gradients are followed."""
 PATH_LENGTH = 4
 """Operators in a path: a ReLU's kernel is launched two operators below it."""
 
@@ -25,8 +28,18 @@ def operators(connection: duckdb.DuckDBPyConnection, steps: Steps) -> Spans:
     columns = fetch(connection, query("named_operators"))
     spans = Spans(columns["id"], columns["thread"], columns["start_ns"], columns["end_ns"])
     modules, phases, frames = loaded_ranges(connection, ("module", "phase", "python")).values()
-    forward = spans.inherit(_forward_index(connection, spans))
+    made_by = _forward_index(connection, spans)
     module = modules.innermost(spans.thread, spans.start)
+    # The operator of the backward pass around each one, itself included.
+    backward = spans.inherit(np.where(made_by >= 0, np.arange(len(spans)), -1))
+    begun = np.append(modules.start, np.iinfo(np.int64).min)
+    is_made = (backward >= 0) & (begun[module] < spans.start[backward])
+    maker = made_by.copy()
+    (left,) = np.nonzero(made_by >= 0)
+    for _ in range(MOST_DERIVATIVES - 1):
+        # What made a gradient of gradients is in the backward pass itself.
+        left = left[is_made[maker[left]]]
+        maker[left] = made_by[backward[maker[left]]]
     names = _Names(connection, columns.pop("number"))
     del columns
     path, texts = names.paths(spans)
@@ -34,7 +47,7 @@ def operators(connection: duckdb.DuckDBPyConnection, steps: Steps) -> Spans:
     is_gradient = spans.inherit(np.where(names.gradients(connection), 0, -1)) >= 0
     self_ns = spans.self_time()
     for rows in spans.slices():
-        of_forward = np.where(forward[rows] >= 0, module[forward[rows]], -1)
+        within = backward[rows]
         publish(
             connection,
             "op_facts",
@@ -45,8 +58,8 @@ def operators(connection: duckdb.DuckDBPyConnection, steps: Steps) -> Spans:
                 "parent_id": ids_at(spans, spans.parent[rows]),
                 "depth": spans.depth[rows],
                 "self_ns": self_ns[rows],
-                "forward_id": ids_at(spans, forward[rows]),
-                "module_id": ids_at(modules, np.where(module[rows] >= 0, module[rows], of_forward)),
+                "forward_id": ids_at(spans, np.where(within >= 0, made_by[within], -1)),
+                "module_id": ids_at(modules, np.where(is_made[rows], module[maker[within]], module[rows])),
                 "phase_id": ids_at(phases, phases.innermost(spans.thread[rows], spans.start[rows])),
                 "step": steps.at(spans.start[rows]),
                 "frame_id": ids_at(frames, frames.innermost(spans.thread[rows], spans.start[rows])),
