@@ -30,7 +30,33 @@ def tarred() -> bytes:
     return buffer.getvalue()
 
 
-@pytest.mark.parametrize("data", [zipped(), tarred(), gzip.compress(tarred())], ids=["zip", "tar", "tar.gz"])
+def ranks(is_zip: bool) -> bytes:
+    """An archive whose members, uncompressed, each look like a trace of Kineto."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") if is_zip else tarfile.open(fileobj=buffer, mode="w") as archive:
+        for rank in range(2):
+            text = b'{"schemaVersion": 1, "distributedInfo": {"rank": %d}, "traceEvents": [' % rank
+            text += b'{"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, "ts": 1, "dur": 5}]}'
+            if isinstance(archive, zipfile.ZipFile):
+                archive.writestr(f"rank{rank}.json", text)
+            else:
+                about = tarfile.TarInfo(f"rank{rank}.json")
+                about.size = len(text)
+                archive.addfile(about, io.BytesIO(text))
+    return buffer.getvalue()
+
+
+ARCHIVES = {
+    "zip": zipped(),
+    "tar": tarred(),
+    "tar.gz": gzip.compress(tarred()),
+    "zip of traces": ranks(True),
+    "tar of traces": ranks(False),
+    "tar.gz of traces": gzip.compress(ranks(False)),
+}
+
+
+@pytest.mark.parametrize("data", ARCHIVES.values(), ids=ARCHIVES)
 def test_an_archive_is_refused_with_what_to_do(data: bytes, tmp_path: Path) -> None:
     (tmp_path / "place").mkdir()
     trace = tmp_path / "place" / "trace"

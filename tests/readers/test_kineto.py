@@ -215,6 +215,21 @@ def test_a_cut_file_keeps_every_complete_event(tmp_path: Path) -> None:
         assert "the file is cut off: its array of events does not end" in problems(found)
 
 
+@pytest.mark.parametrize("array_alone", [True, False])
+@pytest.mark.parametrize(
+    ("after", "is_more"),
+    [(None, True), (b"\n\0\0{", True), (b"", False), (b" ,\n", False), (b"\n" + bytes(99), False)],
+    ids=["another", "zeros and another", "nothing", "comma", "zeros"],
+)
+def test_a_second_document_is_not_denied(array_alone: bool, after: bytes | None, is_more: bool, tmp_path: Path) -> None:
+    """Files that were joined; writers that end with white space, a comma or zeros have lost nothing."""
+    whole = json.dumps(EVENTS).encode() if array_alone else trace(EVENTS, distributedInfo={"rank": 0})
+    found = opened(tmp_path, whole + (whole if after is None else after))
+    assert found.execute("SELECT n_kept FROM captures").fetchall() == [(4,)]
+    more = "something else follows the end of the events, as where files were joined: it was not read"
+    assert problems(found) == ({more: 1} if is_more else {})
+
+
 @pytest.mark.shared
 def test_alexnet_on_an_a100_to_the_microsecond(shared: Path, captures: Any) -> None:
     """The table worked out by hand in the public traces' README."""

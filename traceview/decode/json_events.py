@@ -162,10 +162,9 @@ class EventSplitter:
             if len(self._now) or self._now.last:
                 return self._now
 
-    def finish(self) -> None:
-        """Read what stands behind the array, when every part has been settled."""
-        if self._inside is None and self.ended:
-            self._members.behind_events(self._carry, self._blocks)
+    def finish(self) -> bool:
+        """Read what stands behind the array, when every part has been settled; return whether some of it is unread."""
+        return self._inside is None and self.ended and self._members.behind_events(self._carry, self._blocks)
 
     @property
     def rewrites(self) -> bool:

@@ -12,6 +12,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -234,6 +235,7 @@ _BETWEEN = re.compile(rb"[ \t\r\n,]*")
 _BEFORE = re.compile(rb"(?:\xef\xbb\xbf)?[ \t\r\n]*")
 _KEY = re.compile(rb'("(?:[^"\\]|\\.)*")\s*:\s*')
 _EVENTS = b'"traceEvents"'
+_PADDING = b"}] ,\t\r\n\0"
 # Decimals stay text: a float would lose digits of a time on its way back into JSON.
 DECODER = json.JSONDecoder(strict=False, parse_float=str)
 
@@ -264,10 +266,11 @@ class Members:
                 return events
         return self._search()
 
-    def behind_events(self, text: bytes, blocks: Iterator[bytes]) -> None:
-        """Read on from `text`, which follows the array, and then `blocks`."""
+    def behind_events(self, text: bytes, blocks: Iterator[bytes]) -> bool:
+        """Read on from `text`, which follows the array, and then `blocks`; return whether more than these is there."""
         self._blocks, self._text, self._at = blocks, text, 0
         self._members(searching=False)
+        return any(rest.strip(_PADDING) for rest in chain([self._text[self._at :]], blocks))
 
     def _members(self, searching: bool) -> bytes | None:
         """Read members to the end of the object, or to the array of events if it is searched for."""

@@ -102,7 +102,7 @@ def fill(stream: Stream, sink: Sink, form: Form) -> dict[str, Any]:
     else:
         while (part := splitter.part()) is not None:
             _carefully(filler, sink, splitter, part)
-    splitter.finish()
+    is_followed = splitter.finish()
     filler.join_ends(sink)
     sink.connection.execute("DROP TABLE IF EXISTS event")
     sink.next_id *= form.ids
@@ -112,6 +112,8 @@ def fill(stream: Stream, sink: Sink, form: Form) -> dict[str, Any]:
         sink.problem(stream.damage)
     if splitter.found and not splitter.ended:
         sink.problem("the file is cut off: its array of events does not end")
+    if is_followed:
+        sink.problem("something else follows the end of the events, as where files were joined: it was not read")
     return splitter.metadata
 
 

@@ -42,11 +42,12 @@ def _loaded() -> Iterator[ModuleType]:
 
 def detect(peek: Peek) -> ModuleType:
     """The reader whose `sniff` accepts the file. Raises `InputError` when none does."""
+    # Before the readers: marks of a member of an archive would be found in it, and the other members denied.
+    if peek.head.startswith(ZIP_MAGIC) or peek.head[257:262] == TAR_MAGIC:
+        raise InputError(f"{peek.path} is an archive: unpack it into a folder of its own and name that folder.")
     for reader in _loaded():
         if reader.sniff(peek):
             return reader
-    if peek.head.startswith(ZIP_MAGIC) or peek.head[257:262] == TAR_MAGIC:
-        raise InputError(f"{peek.path} is an archive: unpack it into a folder of its own and name that folder.")
     raise InputError(f"{peek.path} {_instead(peek)}")
 
 
