@@ -71,7 +71,7 @@ WITH device AS (
     FROM contention c JOIN processes p USING (rank) WHERE is_contended
     UNION ALL
     SELECT 4, 'Quality: ' || string_agg(format('{} ({:,})', kind, CAST(total AS BIGINT)), '; '
-        ORDER BY total DESC, kind) || '.'
+        ORDER BY contains(kind, 'cut off') DESC, total DESC, kind) || '.'
     FROM (SELECT kind, sum(n) AS total FROM quality GROUP BY kind) HAVING count(*) > 0
     UNION ALL
     (SELECT 5, 'Profiler warning: ' || w FROM (SELECT DISTINCT unnest(warnings) AS w FROM captures)

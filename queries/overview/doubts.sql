@@ -119,7 +119,10 @@ WITH work AS (
     UNION ALL
     SELECT rank, 7, format('{:,} of {:,} events of the file could not be read: what they held is missing', n_dropped,
         n_events)
-    FROM captures WHERE n_dropped > 0.01 * n_events
+    -- Of a file that is cut off it is not known how many it held.
+    FROM captures WHERE n_dropped > 0.01 * n_events AND rank NOT IN (SELECT rank FROM missing_parts)
+    UNION ALL
+    SELECT rank, 0.5, text FROM missing_parts
     UNION ALL
     SELECT rank, 8, format('The device''s work lies within {:.2g} % of the {:,.0f} ms in which the host was recorded: '
         || 'shares are of that part', 100.0 * worked_ns / span_ns, span_ns / 1e6)

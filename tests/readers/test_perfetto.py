@@ -173,6 +173,7 @@ def test_a_cut_file_gives_what_came_before(tmp_path: Path, cut: int) -> None:
     found = read(tmp_path, content)
     assert 45 <= len(slices(found)) <= 50
     assert "packet or event that is cut or damaged" in problems(found)
+    assert "the file is cut off or damaged: a packet is not whole" in problems(found)
 
 
 def test_a_trace_without_track_events_says_what_to_do(tmp_path: Path) -> None:

@@ -69,6 +69,8 @@ class TrackEvents:
         self.realtime_ns: int | None = None
         """Offset from the trace's clock to the time since 1970."""
         self.words = Vocabulary()
+        self.is_cut = False
+        """Whether a packet was not whole, at which reading ended."""
         self._generation: dict[int, int] = {}
         self._texts: dict[tuple[int, int, int, int], int] = {}
         self._defaults: dict[tuple[int, int], tuple[int, int]] = {}
@@ -79,6 +81,7 @@ class TrackEvents:
     def batches(self) -> Iterator[Batch]:
         """The events of the file, as far as it is whole."""
         for found in self.wire.windows(0, self.wire.size):
+            self.is_cut |= found.n_damaged > 0
             _, starts, ends = found.spans(PACKET)
             if len(starts):
                 yield self._batch(starts, ends, found.n_damaged)

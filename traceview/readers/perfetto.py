@@ -71,6 +71,8 @@ def read(stream: Stream, sink: Sink) -> None:
         n_damaged += batch.n_damaged
     if stream.damage:
         sink.problem(stream.damage)
+    if found.is_cut:
+        sink.problem("the file is cut off or damaged: a packet is not whole")
     if n_damaged:
         sink.problem("packet or event that is cut or damaged", n_damaged)
     if not n_events:

@@ -12,7 +12,7 @@ from cases import first
 from given import Given, section, write
 
 import traceview
-from traceview.analysis import reports
+from traceview.analysis import advice, reports
 from traceview.render import for_people, table
 
 
@@ -200,6 +200,45 @@ def test_events_that_could_not_be_read(tmp_path: Path) -> None:
             said = [row["text"] for row in section(capture.connection, "overview/doubts")]
         lost = ["Doubt: 2 of 100 events of the file could not be read: what they held is missing."]
         assert said == (lost if n_lost > 1 else [])
+
+
+def test_a_file_that_is_cut_off(tmp_path: Path) -> None:
+    """Three steps whose device is busy but for a tenth; of the cut file, the last two thirds of each are missing."""
+
+    def work(number: int, start: int, lasting: int) -> list[dict[str, object]]:
+        call = {"cat": "cuda_runtime", "name": "cudaLaunchKernel", "tid": 1, "pid": 1, "ts": start - 5, "dur": 2}
+        kernel = {"cat": "kernel", "name": "k", "tid": 7, "pid": 0, "ts": start, "dur": lasting}
+        on = {"device": 0, "stream": 7, "correlation": number}
+        return [{"ph": "X", **call, "args": {"correlation": number}}, {"ph": "X", **kernel, "args": on}]
+
+    events: list[dict[str, object]] = [
+        {
+            "ph": "X",
+            "cat": "user_annotation",
+            "name": f"ProfilerStep#{n}",
+            "pid": 1,
+            "tid": 1,
+            "ts": 1000 * n,
+            "dur": 1000,
+        }
+        for n in range(3)
+    ]
+    events += [event for n in range(3) for event in work(n, 1000 * n + 50, 300)]
+    text = json.dumps({"schemaVersion": 1, "traceEvents": events})[:-2]
+    rest = "".join(f", {json.dumps(event)}" for n in range(3) for event in work(n + 3, 1000 * n + 350, 600))
+    answers = {}
+    for name, content in {"whole": f"{text}{rest}]}}", "cut": f"{text}{rest[:20]}"}.items():
+        (tmp_path / name).write_text(content)
+        with traceview.open(tmp_path / name) as capture:
+            said = [row["text"] for row in section(capture.connection, "overview/doubts")]
+            (found,) = advice.run(capture.connection, advice.load(["idle_at_step_edges"]))
+            answers[name] = said, found.status, found.confidence
+    assert answers["whole"] == ([], "found", "high that it is idle; what the host did meanwhile is not recorded")
+    assert answers["cut"] == (
+        ["Doubt: The file is cut off: what came after is missing, and shares are of what is left."],
+        "found",
+        "low: a part of the file is missing, and with it may be what speaks against this",
+    )
 
 
 @pytest.mark.parametrize(("worked_us", "share"), [(50, "2.5"), (800, "40"), (1100, None)])
