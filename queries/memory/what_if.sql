@@ -24,7 +24,10 @@ WITH kind AS (
         sum(a.size_bytes) FILTER (contains(o.types, '"float"') AND NOT regexp_matches(o.types, 'Half|BFloat'))
             AS wide_bytes
     FROM alive_at_peak a LEFT JOIN raw.ops o ON o.id = a.op_id
-    WHERE a.kind = 'activation' GROUP BY a.rank, a.device, a.layer
+    -- Of a step without a backward pass nothing has to be kept at all.
+    WHERE a.kind = 'activation' AND EXISTS (FROM raw.ops b
+        WHERE b.rank = a.rank AND b.is_backward AND b.step IS NOT DISTINCT FROM coalesce(a.step, b.step))
+    GROUP BY a.rank, a.device, a.layer
 ), within AS (
     -- Layers that lie in each module.
     SELECT m.rank, m.path AS layer, unnest(m.ancestors) AS module FROM modules m

@@ -22,6 +22,7 @@ WITH mark AS (
     SELECT rank, step, min(start_ns) FILTER (is_backward) AS backward_ns,
         max(start_ns) FILTER (is_backward) AS last_backward_ns,
         min(start_ns) FILTER (phase = 'optimizer') AS optimizer_ns,
+        bool_or(sequence IS NOT NULL) AS has_gradients,
         min(start_ns) FILTER (is_layer) AS model_ns, max(start_ns) FILTER (is_layer AND NOT is_backward) AS after_ns
     FROM (SELECT *, layer IS NOT NULL AND coalesce(phase, '') NOT IN ('data', 'optimizer') AS is_layer FROM raw.ops)
     WHERE step IS NOT NULL GROUP BY rank, step
@@ -39,7 +40,7 @@ WITH mark AS (
 ), known AS (
     SELECT a.*, m.name AS maker_name, m.category, m.end_ns AS maker_end_ns, m.layer, m.is_backward,
         if(m.is_backward, 'backward', m.phase) AS phase, m.path, k.backward_ns, k.last_backward_ns,
-        k.optimizer_ns, k.model_ns, k.after_ns
+        k.optimizer_ns, k.has_gradients, k.model_ns, k.after_ns
     FROM made a
     LEFT JOIN ops m ON m.id = a.maker_id
     LEFT JOIN mark k ON k.rank = a.rank AND k.step = a.step
@@ -98,8 +99,8 @@ SELECT a.id, a.rank, a.pid, a.device, a.stream, a.address, a.size_bytes, a.alloc
             AND a.freed_ns > a.optimizer_ns THEN if(a.freed_phase = 'optimizer', 'gradient', 'unknown')
         WHEN a.is_backward THEN if(a.freed_step = a.step AND (a.optimizer_ns IS NULL OR a.freed_ns < a.optimizer_ns),
             'temporary', 'gradient')
-        -- Without a backward pass: as if one were to come.
-        WHEN a.backward_ns IS NULL AND a.layer IS NOT NULL AND a.freed_ns > a.after_ns THEN 'activation'
+        -- With gradients and without a backward pass: as if one were to come. Without gradients it may be a cache.
+        WHEN a.has_gradients AND a.backward_ns IS NULL AND a.layer IS NOT NULL AND a.freed_ns > a.after_ns THEN 'activation'
         WHEN a.freed_step = a.step AND (a.backward_ns IS NULL OR a.freed_ns < a.backward_ns) THEN 'temporary'
         WHEN a.layer IS NULL AND a.allocated_ns < a.model_ns AND a.maker_id IS NOT NULL AND a.freed_step = a.step
             THEN 'input'

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from asked import connected
 from given import Given, pick, section, write
 from memories import BACKWARD, allocated, trained
@@ -125,6 +126,16 @@ def test_bounds_of_changes(tmp_path: Path) -> None:
     assert rows["activations in half precision"]["saved_bytes"] == 3500
     assert rows["optimizer state in 8 bits"]["saved_bytes"] == 600
     assert "gradients released before the forward pass" not in rows, "the peak is in the backward pass"
+
+
+@pytest.mark.parametrize("sequence", [7, None])
+def test_without_a_backward_pass_nothing_is_kept_for_one(sequence: int | None, tmp_path: Path) -> None:
+    """An evaluation, with gradients or without: there is no pass for which a checkpoint would be computed again."""
+    given = blocks()
+    given.rows["ops"] = [row | {"sequence": sequence} for row in given.rows["ops"] if row["name"] != BACKWARD]
+    changes = {row["change"] for row in section(given.open(tmp_path), "memory/what_if")}
+    assert "a larger batch" in changes
+    assert not {change for change in changes if "checkpointing" in change or "half precision" in change}
 
 
 def test_the_batch_is_bounded_by_the_moment_that_grows(tmp_path: Path) -> None:

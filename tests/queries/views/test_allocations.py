@@ -49,17 +49,22 @@ def test_what_only_allocates_is_part_of_what_needs_it(tmp_path: Path) -> None:
     ]
 
 
-def test_without_a_backward_pass_what_outlives_the_layers_is_kept_for_one(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("sequence", "kind"), [(7, "activation"), (None, "temporary")])
+def test_without_a_backward_pass_what_outlives_the_layers_is_kept_for_one(
+    sequence: int | None, kind: str, tmp_path: Path
+) -> None:
+    """Where operators run with gradients, which have numbers of autograd; else it is a cache, or a result."""
     given = Given()
     given.span("step", "0", 0, 100)
     given.span("module", "net.a (Linear)", 10, 20)
     given.span("module", "net.b (Linear)", 30, 40)
     given.op("aten::mm", 12, 15)
     given.op("aten::mm", 32, 35)
+    given.rows["ops"][0]["sequence"] = sequence
     allocated(given, 13, 60)
     allocated(given, 13, 31)
     found = given.open(tmp_path).execute("SELECT kind FROM allocations ORDER BY id").fetchall()
-    assert found == [("activation",), ("temporary",)]
+    assert found == [(kind,), ("temporary",)]
 
 
 def test_a_noted_kind_is_no_guess(tmp_path: Path) -> None:
