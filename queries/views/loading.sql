@@ -16,9 +16,8 @@ WITH load AS (
         greatest(r.start_ns, coalesce(max(r.start_ns + r.dur_ns) OVER (
             PARTITION BY r.rank ORDER BY r.start_ns, r.dur_ns DESC, r.id
                 ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), r.start_ns)) AS from_ns
-        FROM raw.ranges r JOIN scope c USING (rank)
-        WHERE r.kind = 'phase' AND r.name = 'data' AND r.depth = 0
-            AND (NOT c.has_steps OR (r.rank, r.step) IN (SELECT (rank, step) FROM step_times WHERE NOT is_warmup)))
+        FROM awaited_data r JOIN scope c USING (rank)
+        WHERE NOT c.has_steps OR (r.rank, r.step) IN (SELECT (rank, step) FROM step_times WHERE NOT is_warmup))
     WHERE end_ns > from_ns
 ), idle AS (
     SELECT rank, sum(saved_ns) AS idle_ns FROM removable WHERE cost = 'data' GROUP BY rank

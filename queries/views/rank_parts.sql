@@ -15,9 +15,9 @@ WITH work AS (
     WHERE is_counted AND category <> 'communication' GROUP BY rank, category
 ), loaded AS (
     SELECT d.rank, sum(least(d.start_ns + d.dur_ns, s.end_ns) - d.start_ns) / any_value(c.per) AS data_ns
-    FROM raw.ranges d ASOF JOIN step_times s ON s.rank = d.rank AND d.start_ns >= s.start_ns
+    FROM awaited_data d ASOF JOIN step_times s ON s.rank = d.rank AND d.start_ns >= s.start_ns
     JOIN (SELECT rank, greatest(n_steps, 1) AS per FROM scope) c ON c.rank = d.rank
-    WHERE d.kind = 'phase' AND d.name = 'data' AND d.depth = 0 AND d.start_ns < s.end_ns AND NOT s.is_warmup
+    WHERE d.start_ns < s.end_ns AND NOT s.is_warmup
     GROUP BY d.rank
 ), idle AS (
     SELECT a.rank, sum(a.idle_ns) AS idle_ns, least(coalesce(any_value(l.data_ns), 0), sum(a.idle_ns)) AS data_ns

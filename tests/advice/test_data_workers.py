@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from advised import answer, training
 from given import Given
 
@@ -27,6 +28,21 @@ def test_above_the_threshold_the_wait_of_the_device_is_the_bound(tmp_path: Path)
 
 def test_below_it_is_not(tmp_path: Path) -> None:
     assert answer(RULE, steps(49), tmp_path).status == "not found"
+
+
+@pytest.mark.parametrize("tid", [1, 99])
+def test_a_thread_that_loads_ahead_keeps_no_step_waiting(tid: int, tmp_path: Path) -> None:
+    """Of the thread whose steps are marked 60 us are waited for; of another one nothing, and it is in no sum."""
+    given = steps(60)
+    for start in (0, 1000, 2000):
+        given.span("phase", "data", start + 1, start + 999)
+        given.rows["ranges"][-1].update(tid=99, domain="enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__")
+    for row in given.rows["ranges"]:
+        row["tid"] = tid if row["tid"] == 1 and row["kind"] == "phase" else row["tid"]
+    found = answer(RULE, given, tmp_path)
+    assert found.status == ("found" if tid == 1 else "not found")
+    if tid == 1:
+        assert (found.saving_ns, "the host still waits 0.060 ms" in found.problem) == (60_000, True)
 
 
 def test_a_loader_without_workers_is_another_rule(tmp_path: Path) -> None:

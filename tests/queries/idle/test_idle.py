@@ -56,6 +56,24 @@ def test_each_nanosecond_of_a_gap_has_one_cause(tmp_path: Path) -> None:
         )
 
 
+def test_what_a_thread_of_its_own_loads_or_exchanges_is_not_what_the_host_waits_for(tmp_path: Path) -> None:
+    """The thread that launches goes from operator to operator; a loader and gloo work on threads of their own."""
+    given = training(1)
+    given.span("phase", "data", 0, 1000)
+    given.rows["ranges"][-1]["tid"] = 99
+    given.collective("gloo:all_reduce", 0, 900, kind="all_reduce")
+    given.kernel(GEMM, 0, 100, launched=0)
+    given.op("aten::mm", 0, 400)
+    given.kernel(GEMM, 400, 500, launched=395)
+    # From 500 to 700 the host is in no operator, from 700 to 800 in one that waits.
+    given.op("_c10d_functional::wait_tensor", 700, 800)
+    given.op("aten::mm", 800, 1000)
+    given.kernel(GEMM, 900, 1000, launched=895)
+    with given.open(tmp_path) as connection:
+        found = causes(connection)
+    assert found == {"communication": 200 + 100, "launch": 300 + 100}
+
+
 @pytest.mark.parametrize(("launched", "cause"), [(150, "unknown"), (320, "launch"), (440, "launch")])
 def test_a_call_that_ended_long_before_is_not_what_the_device_waited_for(
     tmp_path: Path, launched: float, cause: str
