@@ -15,9 +15,9 @@
 -- sd_ns = "standard deviation of the durations (sample)"
 -- min_ns = "shortest"
 -- max_ns = "longest"
--- category = "what it does; see docs/vocabulary.md"
--- algorithm = "convolution algorithm"
--- direction = "pass of a convolution"
+-- category = "what it does, of several all; see docs/vocabulary.md"
+-- algorithm = "convolution algorithm, of several all"
+-- direction = "pass of a convolution, of several all"
 -- library = "library that implements it"
 -- [headings]
 -- share_pct = "of kernel time"
@@ -26,10 +26,11 @@ WITH ran AS (
     FROM kernel_times
     UNION ALL BY NAME
     SELECT name, CAST(sum(total_ns) AS BIGINT) AS total_ns, CAST(sum(calls) AS BIGINT) AS n, min(min_ns) AS min_ns,
-        max(max_ns) AS max_ns, category, algorithm, direction, library
-    FROM printed_totals WHERE kind = 'kernel' GROUP BY name, category, algorithm, direction, library
+        max(max_ns) AS max_ns, any_value(category) AS category, any_value(algorithm) AS algorithm,
+        any_value(direction) AS direction, any_value(library) AS library
+    FROM printed_totals WHERE kind = 'kernel' GROUP BY name
 )
 SELECT name, 100.0 * total_ns / nullif(sum(total_ns) OVER (), 0) AS share_pct, n AS calls, total_ns,
     total_ns / n AS mean_ns, median_ns, sd_ns, min_ns, max_ns, category, algorithm, direction, library
 FROM ran
-ORDER BY total_ns DESC, name, category, algorithm, direction, library
+ORDER BY total_ns DESC, name, n
