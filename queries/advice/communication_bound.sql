@@ -49,8 +49,8 @@ SELECT k.rank, format('Collectives run for {:.3f} ms, computing takes {:.3f} ms.
         coalesce(format(', {:.2f} MB', size_bytes / 1e6), ''))
         ORDER BY own_ns DESC, kind) AS evidence
 FROM kinds k JOIN compute c USING (rank)
-LEFT JOIN (SELECT rank, wait_ns FROM rank_totals) t ON t.rank = k.rank
 LEFT JOIN unknown_waits u ON u.rank = k.rank
+LEFT JOIN (SELECT rank, wait_ns FROM rank_totals) t ON t.rank = k.rank AND u.rank IS NULL
 GROUP BY k.rank
 HAVING 100.0 * (sum(own_ns) - coalesce(any_value(t.wait_ns), 0)) > $comm_to_compute_pct * any_value(c.compute_ns)
 ORDER BY k.rank

@@ -18,15 +18,21 @@ WITH kinds AS (
     SELECT rank, what, sum(wait_ns / per) AS wait_ns, sum(dur_ns / per) AS dur_ns, sum(1 / per) AS calls,
         max(skew_ns) AS skew_ns
     FROM complete_waits GROUP BY rank, what
+), found AS (
+    SELECT r.rank, format('Of {:.3f} ms in collectives per step {:.3f} ms are waiting for the last rank, of which up '
+            || 'to {:.3f} ms exposed.', (r.wait_ns + r.transfer_ns) / 1e6, r.wait_ns / 1e6, r.exposed_wait_ns / 1e6)
+            AS problem,
+        'Mostly in ' || arg_max(k.what, [k.wait_ns, k.calls]) AS place, r.exposed_wait_ns AS saving_ns,
+        coalesce(format('low: {}', any_value(u.told)), 'high for the waiting')
+            || '; some rank is always last, whatever is changed' AS confidence,
+        list(format('{}: {:.1f} calls, {:.3f} ms, waiting {:.3f} ms, most skew {:.3f} ms', k.what, k.calls,
+            k.dur_ns / 1e6, k.wait_ns / 1e6, k.skew_ns / 1e6) ORDER BY k.wait_ns DESC, k.what) AS evidence
+    FROM rank_totals r JOIN kinds k ON k.rank = r.rank LEFT JOIN unknown_waits u ON u.rank = r.rank
+    WHERE 100.0 * r.exposed_wait_ns > $skew_step_pct * r.step_ns
+    GROUP BY r.rank, r.wait_ns, r.transfer_ns, r.exposed_wait_ns
 )
-SELECT r.rank, format('Of {:.3f} ms in collectives per step {:.3f} ms are waiting for the last rank, of which up to '
-        || '{:.3f} ms exposed.', (r.wait_ns + r.transfer_ns) / 1e6, r.wait_ns / 1e6, r.exposed_wait_ns / 1e6)
-        AS problem,
-    'Mostly in ' || arg_max(k.what, [k.wait_ns, k.calls]) AS place, r.exposed_wait_ns AS saving_ns,
-    'high for the waiting; some rank is always last, whatever is changed' AS confidence,
-    list(format('{}: {:.1f} calls, {:.3f} ms, waiting {:.3f} ms, most skew {:.3f} ms', k.what, k.calls, k.dur_ns / 1e6,
-        k.wait_ns / 1e6, k.skew_ns / 1e6) ORDER BY k.wait_ns DESC, k.what) AS evidence
-FROM rank_totals r JOIN kinds k ON k.rank = r.rank
-WHERE 100.0 * r.exposed_wait_ns > $skew_step_pct * r.step_ns
-GROUP BY r.rank, r.wait_ns, r.transfer_ns, r.exposed_wait_ns
-ORDER BY r.rank
+FROM found
+UNION ALL
+SELECT min(rank), NULL, NULL, NULL, arg_min(told, rank) || ': how much of it is waiting is not known', NULL
+FROM unknown_waits WHERE NOT EXISTS (FROM found) HAVING count(*) > 0
+ORDER BY rank

@@ -37,4 +37,7 @@ SELECT s.ranks[1] AS rank,
         FOR x IN s.parts[:8]] AS evidence
 FROM late s CROSS JOIN clock c
 WHERE s.place = 1
+UNION ALL
+SELECT min(rank), NULL, NULL, NULL, arg_min(told, rank) || ': who comes last there is not known', NULL
+FROM unknown_waits WHERE NOT EXISTS (FROM late) HAVING count(*) > 0
 ORDER BY rank

@@ -17,7 +17,8 @@ WITH call AS (
         string_agg(DISTINCT clock, '; ' ORDER BY clock) AS clocks
     FROM call
 ), said AS (
-    SELECT count(DISTINCT rank) AS ranks, count(*) AS calls, count(*) FILTER (match_id IS NOT NULL) AS matched
+    SELECT count(DISTINCT rank) AS ranks, count(*) AS calls, count(*) FILTER (match_id IS NOT NULL) AS matched,
+        count(*) FILTER (is_together AND match_id IS NULL) AS lacking
     FROM matched_calls WHERE is_counted
 ), missing AS (
     SELECT list(rank ORDER BY rank) AS ranks, any_value(world_size) AS world_size FROM missing_ranks
@@ -81,10 +82,10 @@ WITH call AS (
         || 'transfer are not known of {}.', matches - complete, matches, if(matches - complete = 1, 'it', 'them'))
     FROM total WHERE complete < matches
     UNION ALL
-    SELECT 4, format('Of the time in {}collectives {:.1f} % is waiting for the last rank ({:.3f} ms per step and '
-        || 'rank), the rest transfer.', if(complete < matches, 'the other ', ''), 100.0 * wait_ns / dur_ns,
-        wait_step_ns / 1e6)
-    FROM total WHERE dur_ns > 0 AND wait_step_ns IS NOT NULL
+    SELECT 4, format('Of the time in {}{}collectives {:.1f} % is waiting for the last rank ({:.3f} ms per step and '
+        || 'rank), the rest transfer.', if(complete < matches, 'the other ', ''), if(lacking > 0, 'matched ', ''),
+        100.0 * wait_ns / dur_ns, wait_step_ns / 1e6)
+    FROM total, said WHERE dur_ns > 0 AND wait_step_ns IS NOT NULL
     UNION ALL
     SELECT 5, format('{} come{} last: the other {} wait{} {:.3f} ms per step longer than {}{}.',
         upper(left(who, 1)) || who[2:], if(len(ranks) = 1, 's', ''), if(n_others = 1, 'rank', format('{} ranks',
@@ -108,8 +109,9 @@ WITH call AS (
         QUALIFY is_clear OR row_number() OVER (PARTITION BY who, is_clear ORDER BY excess_ns DESC) = 1)
     HAVING bool_or(NOT is_clear)
     UNION ALL
-    SELECT 8, 'No rank makes the others wait by more than 2 % of the step and the error of the clocks.'
-    FROM total WHERE complete > 0 AND NOT EXISTS (FROM slow_ranks WHERE basis = 'arrival')
+    SELECT 8, format('No rank makes the others wait by more than 2 % of the step and the error of the clocks{}.',
+        if(EXISTS (FROM unknown_waits), ', where it is known who came last', ''))
+    FROM total WHERE wait_step_ns IS NOT NULL AND NOT EXISTS (FROM slow_ranks WHERE basis = 'arrival')
 )
 SELECT position, text FROM line
 ORDER BY position, text

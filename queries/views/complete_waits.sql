@@ -1,11 +1,18 @@
 -- doc = """The calls of rank_waits in steps that count and in which no collective of the group lacks a rank: those of
--- which a number per step can be said."""
+-- which a number per step can be said. A kind that never is matched in the group is in no number, and takes no step
+-- away."""
 -- [columns]
 -- per = "such steps of the rank and the group, or 1 without steps"
-SELECT * EXCLUDE (n_partial, is_partial) REPLACE (greatest(per - n_partial, 1) AS per)
-FROM (
-    SELECT *, count(DISTINCT if(is_complete, NULL, step)) OVER (PARTITION BY rank, team) AS n_partial,
-        step IS NOT NULL AND NOT bool_and(is_complete) OVER (PARTITION BY rank, team, step) AS is_partial
-    FROM rank_waits WHERE is_counted
+WITH lacking AS (
+    -- The group's: a rank that has no record of the call has no row of it.
+    SELECT DISTINCT team, step FROM matched_calls
+    WHERE is_counted AND is_together AND step IS NOT NULL AND (NOT is_complete OR match_id IS NULL)
+        AND (match_id IS NOT NULL OR (team, what) IN (SELECT (team, what) FROM rank_waits WHERE is_complete))
+), lost AS (
+    SELECT s.rank, l.team, count(*) AS n FROM lacking l JOIN step_times s ON s.step = l.step AND NOT s.is_warmup
+    GROUP BY s.rank, l.team
 )
-WHERE is_complete AND NOT is_partial
+SELECT w.* REPLACE (greatest(w.per - coalesce(l.n, 0), 1) AS per)
+FROM rank_waits w LEFT JOIN lost l ON l.rank = w.rank AND l.team = w.team
+WHERE w.is_counted AND w.is_complete
+    AND NOT EXISTS (FROM lacking a WHERE a.team = w.team AND a.step = w.step)

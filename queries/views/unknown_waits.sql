@@ -1,7 +1,15 @@
--- doc = """Ranks with counted communication of which a member has no trace: how much of it is waiting is not known."""
+-- doc = """Ranks of whose counted communication it is not known how much is waiting: a member of a group has no trace,
+-- or less than half of the collectives are in steps that have all of theirs matched on all ranks."""
 -- whole_job = true
 -- [columns]
--- told = "whose traces are missing, in words"
-SELECT DISTINCT c.rank, m.told
-FROM matched_calls c CROSS JOIN (SELECT any_value(told) AS told FROM missing_ranks HAVING count(*) > 0) m
-WHERE c.is_counted AND c.is_complete IS NOT TRUE
+-- told = "why, in words"
+WITH call AS (
+    SELECT m.rank, count(*) FILTER (m.is_together) AS n, count(w.id) AS n_known,
+        bool_or(m.is_complete IS NOT TRUE) AS is_lacking
+    FROM matched_calls m LEFT JOIN complete_waits w ON w.rank = m.rank AND w.id = m.id
+    WHERE m.is_counted GROUP BY m.rank
+)
+SELECT rank, coalesce(if(is_lacking, m.told, NULL), format('{} of {} collectives of rank {} {} in no step whose '
+    || 'collectives are matched on all ranks', n - n_known, n, rank, if(n - n_known = 1, 'is', 'are'))) AS told
+FROM call CROSS JOIN (SELECT any_value(told) AS told FROM missing_ranks) m
+WHERE is_lacking AND m.told IS NOT NULL OR 2 * n_known < n AND (SELECT count(*) FROM raw.ranks) > 1

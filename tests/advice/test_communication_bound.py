@@ -68,6 +68,18 @@ def test_where_a_trace_is_missing_how_much_is_waiting_is_not_known(tmp_path: Pat
                 assert said.confidence == missing if absent else said.confidence.startswith("high")
 
 
+def test_waiting_in_few_of_the_steps_is_not_that_of_all(tmp_path: Path) -> None:
+    """Rank 1 is late in the two steps of twelve that rank 0 recorded; in the others the ranks only move bytes."""
+    job = Job(ranks=3, steps=12, compute=150, transfer=280, buckets=1, numbered=False)
+    job.late = lambda step, rank: 200.0 * (rank == 1 and step < 2)
+    job.recorded_steps = lambda rank: 2 if rank == 0 else None
+    write(tmp_path, *job.build())
+    with connected(tmp_path) as connection:
+        (found,) = advice.run(connection, advice.load([RULE]))
+    # Of rank 2: 200 us of 480 in the two steps, of 313 us on average, where it computes 200 us.
+    assert (found.status, found.n_ranks) == ("found", 3)
+
+
 def test_less_is_not(tmp_path: Path) -> None:
     assert answer(RULE, steps(199), tmp_path).status == "not found"
 

@@ -36,6 +36,22 @@ def test_below_the_threshold(tmp_path: Path) -> None:
     assert answers(tmp_path, job, "rank_skew")["rank_skew"].status == "not found"
 
 
+@pytest.mark.parametrize(("late", "status"), [(90.0, "found"), (0.0, "cannot tell")])
+def test_where_most_calls_are_not_matched_waiting_is_of_the_others(tmp_path: Path, late: float, status: str) -> None:
+    """Rank 0 recorded two of twelve steps, without sequence numbers."""
+    job = Job(ranks=3, steps=12, numbered=False, late=lambda step, rank: late * (rank == 1))
+    job.recorded_steps = lambda rank: 2 if rank == 0 else None
+    found = answers(tmp_path, job, "rank_skew")["rank_skew"]
+    unknown = "20 of 24 collectives of rank {} are in no step whose collectives are matched on all ranks"
+    if status == "found":
+        # Rank 0 waits as long, in all that it recorded.
+        assert (found.status, found.rank, found.n_ranks, found.saving_ns) == (status, 0, 2, 90_000)
+    else:
+        assert (found.status, found.reason) == (
+            status, f"{unknown.format(1)}: how much of it is waiting is not known.",
+        )  # fmt: skip
+
+
 @pytest.mark.long
 def test_one_late_rank_is_said_once(tmp_path: Path) -> None:
     job = Job(ranks=3, late=lambda step, rank: 90.0 if rank == 1 else 0.0)

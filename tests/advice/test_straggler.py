@@ -51,6 +51,22 @@ def test_ranks_that_are_late_in_turns_are_none(tmp_path: Path) -> None:
     assert answer(tmp_path, Job(late=lambda step, rank: 60.0 if rank == step % 3 else 0.0)).status == "not found"
 
 
+@pytest.mark.parametrize(("steps", "status"), [(2, "cannot tell"), (6, "found"), (9, "found")])
+def test_where_most_calls_are_not_matched_no_rank_is_cleared(tmp_path: Path, steps: int, status: str) -> None:
+    """Rank 2 is late in each of twelve steps; rank 1 recorded only the first of them, so the others match nothing."""
+    job = Job(steps=12, numbered=False, late=lambda step, rank: 60.0 if rank == 2 else 0.0)
+    job.recorded_steps = lambda rank: steps if rank == 1 else None
+    found = answer(tmp_path, job)
+    assert found.status == status
+    if status == "found":
+        assert (found.rank, found.saving_ns) == (2, 60_000)
+    else:
+        assert found.reason == (
+            "20 of 24 collectives of rank 0 are in no step whose collectives are matched on all ranks: who comes last "
+            "there is not known."
+        )
+
+
 @pytest.mark.long
 def test_one_rank_cannot_tell(tmp_path: Path) -> None:
     found = answer(tmp_path, Job(ranks=1))

@@ -141,6 +141,44 @@ def test_with_numbers_a_call_that_a_rank_lost_spoils_nothing_else(tmp_path: Path
         assert "never entered" not in said and "Ranks missing" not in said
 
 
+@pytest.mark.parametrize("numbered", [False, True])
+@pytest.mark.parametrize("still_there", [False, True], ids=["ends early", "loses calls"])
+def test_waits_per_step_are_of_the_steps_that_all_ranks_recorded(
+    tmp_path: Path, numbered: bool, still_there: bool
+) -> None:
+    """Rank 2 is 40 us late in each of twelve steps, of which rank 1 has recorded two, or the collectives of two."""
+    job = Job(numbered=numbered, steps=12, late=lambda step, rank: 40.0 * (rank == 2))
+    job.recorded_steps = lambda rank: 2 if rank == 1 and not still_there else None
+    made = job.build()
+    if still_there:
+        lost = {row["kernel_id"] for row in made[1].rows["collectives"][4:]}
+        del made[1].rows["collectives"][4:]
+        made[1].rows["kernels"] = [row for row in made[1].rows["kernels"] if row["id"] not in lost]
+    write(tmp_path, *made)
+    with connected(tmp_path) as connection:
+        rows = connection.execute("SELECT rank, calls, wait_ns, transfer_ns, caused_ns FROM rank_totals ORDER BY rank")
+        wait = (4, 40_000, 200_000, 0)
+        assert rows.fetchall() == [(0, *wait), (1, *wait), (2, 4, 0, 200_000, 40_000), (3, *wait)]
+        which = "the other" if numbered else "matched"
+        share = 100 * 3 * 40 / (3 * 240 + 200)
+        assert f"Of the time in {which} collectives {share:.1f} % is waiting for the last rank (0.030 ms per step" in (
+            texts(connection)
+        )
+
+
+def test_a_kind_that_is_never_matched_is_in_no_number_per_step(tmp_path: Path) -> None:
+    """Rank 0 gathers alone: what is known of the all-reduces stays known."""
+    made = Job(numbered=False, late=lambda step, rank: 40.0 * (rank == 2)).build()
+    for step in range(6):
+        at = 1_000_000 * step + 800_000
+        made[0].add("collectives", name="all_gather", kind="allgather", kernel_id=None, start_ns=at, dur_ns=9)
+        made[0].kernel("ncclDevKernel_AllGather_RING_LL", at / 1000, at / 1000 + 10, at / 1000 - 5, stream=9)
+    write(tmp_path, *made)
+    with connected(tmp_path) as connection:
+        rows = connection.execute("SELECT rank, wait_ns FROM rank_totals ORDER BY rank").fetchall()
+        assert rows == [(0, 40_000), (1, 40_000), (2, 0), (3, 40_000)]
+
+
 SLOW = "SELECT basis, ranks, kind, label, round(excess_ns), n_apart, n_steps, is_clear FROM slow_ranks ORDER BY basis"
 
 
