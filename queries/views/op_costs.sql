@@ -38,7 +38,10 @@ WITH named AS MATERIALIZED (
         bool_or(w.is_recompute) AS is_recompute, if(r.launch_id IS NULL, NULL, any_value(b.step)) AS step,
         CAST(least(sum(b.dur_ns), max(b.end_ns) - min(b.start_ns)) AS BIGINT) AS busy_ns, any_value(b.layer) AS layer,
         bool_or(b.name IN (SELECT name FROM named WHERE is_tf32)) AS is_tf32
-    FROM performed b JOIN within w ON w.op_id = b.op_id LEFT JOIN replayed r ON r.id = b.id
+    FROM performed b JOIN within w ON w.op_id = b.op_id JOIN costed.cost k ON k.number = w.number
+    LEFT JOIN replayed r ON r.id = b.id
+    -- A collective that a product launches is no product, and has a row of its own.
+    WHERE b.category <> 'communication' OR k.family = 'collective'
     GROUP BY w.call_id, r.launch_id
 ), called AS (
     SELECT o.rank, o.id AS op_id, o.name AS op_name, k.family,

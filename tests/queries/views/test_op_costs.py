@@ -117,6 +117,36 @@ def test_bytes_of_a_collective_are_those_on_the_wire(tmp_path: Path) -> None:
     assert found == [("all_reduce", 1500, None), ("barrier", None, "bytes or ranks are not recorded")]
 
 
+def test_what_a_product_launches_of_communication_is_not_its_time(tmp_path: Path) -> None:
+    """A product of distributed tensors gathers them itself: 10 us of gemm, 65 us of NCCL in each of two steps."""
+    given = Given()
+    given.device("NVIDIA A100-SXM4-40GB")
+    for at in (0, 100):
+        given.span("step", f"step#{at}", at, at + 90)
+        given.op("aten::mm", at, at + 8, SQUARE, ["", ""])
+        given.kernel("ampere_sgemm_128x128_tn", at + 10, at + 20, launched=at + 2, id=6000 + at)
+        given.kernel("ncclDevKernel_AllGather_RING_LL(int)", at + 20, at + 85, at + 5, stream=9, id=7000 + at)
+        facts = {"kind": "allgather", "kernel_id": 7000 + at, "size_bytes": 400, "group_size": 4}
+        given.collective("ncclDevKernel_AllGather_RING_LL(int)", at + 20, at + 85, **facts)
+    with given.open(tmp_path) as connection:
+        found = rows(connection, "SELECT DISTINCT family, matrix_flop, busy_ns FROM op_costs ORDER BY 1")
+        assert found == [("collective", 0, 65_000), ("gemm", FLOP, 10_000)]
+        query = "SELECT total_ns, covered_ns, unknown_ns, covered_pct FROM covered"
+        assert rows(connection, query) == [(150_000, 150_000, 0, 100)]
+
+
+def test_a_product_of_a_cpu_does_not_wait_for_what_it_gathers(tmp_path: Path) -> None:
+    """30 us of the outer call are the inner product and 5 its own; 40 are the collective and waiting for it."""
+    given = Given()
+    given.op("aten::mm", 0, 75, SQUARE, ["", ""])
+    given.op("_c10d_functional::all_gather_into_tensor", 0, 10)
+    given.op("_c10d_functional::wait_tensor", 10, 40)
+    given.op("aten::mm", 40, 70, SQUARE, ["", ""])
+    given.collective("gloo:all_gather", 2, 38, kind="all_gather", size_bytes=400, group_size=2)
+    found = rows(given.open(tmp_path), "SELECT op_name, matrix_flop, busy_ns FROM op_costs ORDER BY 1")
+    assert found == [("aten::mm", FLOP, 35_000), ("gloo:all_gather", 0, 36_000)]
+
+
 def test_recomputation_of_a_public_trace(shared: Path, captures: Any) -> None:
     """Facts of traces beside the models: 57 of 117 convolutions, 4,210 us, 24.2 % of the FLOP of products."""
     connection = captures.open(shared / "traces/operators/mi300-resnet-checkpoint.json.gz")
