@@ -22,8 +22,8 @@ WITH gone AS (
     FROM framework_speeds s LEFT JOIN gone g USING (framework) WHERE is_published
 )
 SELECT model, concat_ws(' ', framework, version) AS framework, forward_ns,
-    if(is_equal, rank() OVER (same ORDER BY forward_ns), NULL) AS forward_place, both_ns,
-    if(is_equal, rank() OVER (same ORDER BY both_ns), NULL) AS both_place, cannot,
+    if(is_equal AND forward_ns IS NOT NULL, rank() OVER (same ORDER BY forward_ns), NULL) AS forward_place, both_ns,
+    if(is_equal AND both_ns IS NOT NULL, rank() OVER (same ORDER BY both_ns), NULL) AS both_place, cannot,
     if(is_equal, NULL, reason) AS differs, batch, device, source
 FROM found
 WINDOW same AS (PARTITION BY model, batch, device, source)

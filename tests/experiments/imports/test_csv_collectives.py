@@ -38,7 +38,7 @@ def test_a_table_of_ones_own(tmp_path: Path) -> None:
     assert best["latency_ns"] == pytest.approx(10e3, rel=1e-3) and best["bytes_per_s"] == pytest.approx(1e9, rel=1e-3)
 
 
-@pytest.mark.parametrize("cell", ["0,5,1", "2,-1,1", "x,5,1", "2,5,nan", "2,5,-3", "9999999,5,1", "2,,1"])
+@pytest.mark.parametrize("cell", ["0,5,1", "2,-1,1", "x,5,1", "2,5,nan", "2,5,-3", "2,5,0", "9999999,5,1", "2,,1"])
 def test_a_cell_that_is_wrong_is_named(tmp_path: Path, cell: str) -> None:
     with pytest.raises(InputError, match="line 3 holds a value that cannot be read"):
         list(csv_tables.read(table(tmp_path, f"ranks,bytes,ms\n2,5,1\n{cell}\n")))

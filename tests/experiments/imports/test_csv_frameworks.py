@@ -42,6 +42,18 @@ def test_the_table_of_the_page_is_ranked_within_its_source(root: Path, tmp_path:
     assert [row["framework"] for row in section(connection, "frameworks/times")] == ["torch"]
 
 
+def test_what_a_publication_does_not_time_has_no_place(tmp_path: Path) -> None:
+    """Nobody ran forward pass and gradients; of a layer 0 ms is a time, as logs print them."""
+    file = tmp_path / "times.csv"
+    lines = ("torch,alexnet,,forward,10", "tf,alexnet,,forward,5", "caffe,alexnet,,train,60", "tf,alexnet,relu,train,0")
+    file.write_text("\n".join(("framework,model,layer,pass,ms", *lines)), encoding="utf-8")
+    capture = results.write(tmp_path / "study", published.gather([file]).tables(), {"kind": "study frameworks"})
+    found = section(connected(capture), "frameworks/published")
+    assert {row["framework"]: (row["forward_place"], row["both_place"]) for row in found} == {
+        "tf": (1, None), "torch": (2, None), "caffe": (None, None),
+    }  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("line", "said"),
     [
@@ -50,6 +62,7 @@ def test_the_table_of_the_page_is_ranked_within_its_source(root: Path, tmp_path:
         ("caffe,lenet,,forward,-1,1", "out of range"),
         (",lenet,,forward,64,1", "framework or model is empty"),
         ("caffe,lenet,,forward,64,fast", "line 2"),
+        ("caffe,lenet,,forward,64,0", "line 2 holds a value that cannot be read (0 is not a time)"),
     ],
 )
 def test_a_line_that_cannot_be_read_is_named(tmp_path: Path, line: str, said: str) -> None:

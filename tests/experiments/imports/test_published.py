@@ -119,6 +119,8 @@ def test_a_sweep_of_ones_own(tmp_path: Path) -> None:
     [
         ("4,64,28,28,32,3,x,winograd,mine,0.25,,1", "line 2 holds a value that cannot be read"),
         ("4,64,28,28,32,3,3,winograd,mine,nan,,1", "line 2 holds a value that cannot be read"),
+        ("4,64,28,28,32,3,3,winograd,mine,0,,1", r"line 2 .*0 is not a time"),
+        ("4,64,28,28,32,3,3,winograd,mine,1e-7,,1", r"line 2 .*1e-7 is not a time"),
         ("4,64,28,28,32,99,3,winograd,mine,1,,1", "the filter is larger than the padded image"),
     ],
 )

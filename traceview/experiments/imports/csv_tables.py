@@ -89,8 +89,7 @@ def _sweep(row: Mapping[str, str]) -> Found:
     batch = int(row.get("batch") or 1)
     found = {column: value for column, value in row.items() if column in texts and value}
     numbers = {name: _number(value, texts[name]) for name, value in found.items()}
-    if "wall_ns" not in numbers:
-        numbers["wall_ns"] = _nanoseconds(row, "ms")
+    numbers["wall_ns"] = _nanoseconds(row, "wall_ns" if row.get("wall_ns") else "ms")
     if row.get("workspace_mb"):
         numbers["workspace_bytes"] = round(Decimal(row["workspace_mb"]) * 10**6)
     yield ALGORITHMS, {**layer.facts(), "direction": "fprop", "flop": layer.flop(batch), **numbers, "batch": batch}
@@ -115,8 +114,8 @@ def _exchange(row: Mapping[str, str]) -> Found:
 
 
 def _framework(row: Mapping[str, str]) -> Found:
-    time_ns = _nanoseconds(row, next((time for time in ("ms", "wall_ns") if row.get(time)), "ms"))
     layer = (row.get("layer") or "").strip()
+    time_ns = _nanoseconds(row, next((time for time in ("ms", "wall_ns") if row.get(time)), "ms"), bool(layer))
     mode = row["pass"].strip()
     if mode not in (LAYER_MODES if layer else MODES):
         raise ValueError(f"pass {mode[:40]!r} is not one of {', '.join(LAYER_MODES if layer else MODES)}")
@@ -159,9 +158,12 @@ def _number(text: str, kind: str) -> Any:
     return value
 
 
-def _nanoseconds(row: Mapping[str, str], column: str) -> int:
-    """The time in a column, in whole nanoseconds. Raises `ValueError` or `ArithmeticError` for any other text."""
-    value = Decimal(row[column]).scaleb(0 if column == "wall_ns" else 6)
-    if not value.is_finite() or not 0 <= value < 10**18:
+def _nanoseconds(row: Mapping[str, str], column: str, may_be_zero: bool = False) -> int:
+    """The time in a column, in whole nanoseconds. Raises `ValueError` or `ArithmeticError` for any other text.
+
+    A layer may take less than a log prints; anything else takes time.
+    """
+    value = Decimal(row.get(column) or "").scaleb(0 if column == "wall_ns" else 6)
+    if not value.is_finite() or not 0 <= value < 10**18 or not may_be_zero and value <= 0.5:
         raise ValueError(f"{row[column][:40]} is not a time")
     return int(value.to_integral_value())
