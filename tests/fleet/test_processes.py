@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from multiprocessing import active_children
 from pathlib import Path
 
 import pytest
@@ -37,6 +43,48 @@ def nothing(task: int) -> None:
 
 def test_no_answer_is_an_answer() -> None:
     assert dict(processes.run(1, nothing, [7, 8])) == {0: None, 1: None}
+
+
+@pytest.fixture
+def ctrl_c() -> Iterator[None]:
+    """SIGINT interrupts, also where the tests run in the background of a shell."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("ctrl_c")
+@pytest.mark.parametrize("in_thread", [False, True])
+def test_ctrl_c_reaches_no_process_however_young(in_thread: bool, capfd: pytest.CaptureFixture[str]) -> None:
+    """It is sent to each again and again, from its first moment on."""
+    done, reached = threading.Event(), set[int | None]()
+
+    def interrupt() -> None:
+        while not done.wait(0.005):
+            for child in active_children():
+                reached.add(child.pid)
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(child.pid or 0, signal.SIGINT)
+
+    with ThreadPoolExecutor() as threads:
+        threads.submit(interrupt)
+        try:
+            answers = processes.run(2, nothing, [7, 8, 9])
+            found = threads.submit(dict, answers).result() if in_thread else dict(answers)
+        finally:
+            done.set()
+    assert reached and found == {0: None, 1: None, 2: None}
+    assert capfd.readouterr().err == ""
+
+
+@pytest.mark.usefixtures("ctrl_c")
+def test_ctrl_c_interrupts_at_once() -> None:
+    main = threading.main_thread().ident or 0
+    threading.Timer(0.2, signal.pthread_kill, (main, signal.SIGINT)).start()
+    began = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        list(processes.run(1, time.sleep, [60]))
+    assert time.monotonic() - began < 30 and not active_children()
 
 
 def lacking(task: str) -> str:

@@ -74,7 +74,9 @@ def _begin(
             return
         number = (suspects or to_do).popleft()
         try:
-            begun[pool.submit(function, tasks[number])] = number
+            with _without_interrupts():
+                future = pool.submit(function, tasks[number])
+            begun[future] = number
         except BrokenProcessPool:
             suspects.appendleft(number)
             raise
@@ -109,9 +111,18 @@ def _pool(jobs: int) -> Iterator[ProcessPoolExecutor]:
             process.join()
 
 
+@contextlib.contextmanager
+def _without_interrupts() -> Iterator[None]:
+    """Block SIGINT, also in processes that begin meanwhile, from their first instruction on: Ctrl-C is this one's."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def _begin_process(parent: int) -> None:
-    """Ctrl-C is the parent's affair, which ends its processes; without it they end by themselves."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    """Without the parent, which ends its processes, they end by themselves."""
     threading.Thread(target=_watch, args=(parent,), daemon=True).start()
 
 
