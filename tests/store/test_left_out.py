@@ -41,8 +41,9 @@ def found(capture: Path) -> tuple[list[int], list[tuple[int, list[str]]]]:
         (gzip.compress(bytes(3000)), "holds nothing but zeros where a trace begins"),
         (gzip.compress(bytes(3000))[:12], "gzip data is cut off"),
         (b'{"schemaVersion": 1, "deviceProperties": [], "traceEvents": []}', "holds no events"),
+        (b"hello world", "is not a recognised trace format"),
     ],
-    ids=["empty", "zeros", "zeros packed", "cut before its data", "no events"],
+    ids=["empty", "zeros", "zeros packed", "cut before its data", "no events", "something else"],
 )
 def test_a_lost_trace_is_named_left_out_and_counted(tmp_path: Path, jobs: int, content: bytes, reason: str) -> None:
     traces = written(tmp_path / "traces")

@@ -176,7 +176,8 @@ def _inside(folder: Path) -> list[Trace]:
 def _among(paths: Iterable[Path], folder: Path | None = None) -> list[Trace]:
     """The traces among these, but what is hidden or cached: in `folder`, or by their own names.
 
-    With them those that are empty, whose names end as theirs do: a rank whose trace is lost is not to be overlooked.
+    With them those that are empty, whose names end as theirs do, and whatever differs from one of them in the numbers
+    of its name alone: a rank whose trace is lost is not to be overlooked.
     """
     found: list[Trace] = []
     others: list[Trace] = []
@@ -194,14 +195,24 @@ def _among(paths: Iterable[Path], folder: Path | None = None) -> list[Trace]:
             found.append(trace)
         elif path.is_file():
             others.append(trace)
-    endings = {_ending(trace.path) for trace in found if trace.path.is_file()}
-    lost = [trace for trace in others if _ending(trace.path) in endings and _is_blank(trace.path)]
+    files = [trace for trace in found if trace.path.is_file()] if others else []
+    endings = {_ending(trace.path) for trace in files}
+    # A log beside a trace says as much as it does: what one of another rank holds is not known.
+    names = {_unnumbered(trace.path) for trace in files if not getattr(trace.reader, "COMPANION", False)}
+    lost = [
+        trace for trace in others
+        if _unnumbered(trace.path) in names or _ending(trace.path) in endings and _is_blank(trace.path)
+    ]  # fmt: skip
     return sorted([*found, *lost], key=lambda trace: trace.path) if lost else found
 
 
 def _ending(path: Path) -> tuple[str, ...]:
     """The end of a name that tells the kind of file: .json, or .json.gz."""
     return tuple(path.suffixes[-2:] if path.suffix in (".gz", ".zst", ".bz2", ".xz") else path.suffixes[-1:])
+
+
+def _unnumbered(path: Path) -> str:
+    return re.sub(r"\d+", "0", path.name)
 
 
 def _is_blank(path: Path) -> bool:
