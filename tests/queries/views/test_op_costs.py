@@ -147,6 +147,15 @@ def test_a_product_of_a_cpu_does_not_wait_for_what_it_gathers(tmp_path: Path) ->
     assert found == [("aten::mm", FLOP, 35_000), ("gloo:all_gather", 0, 36_000)]
 
 
+def test_an_exchange_beside_a_product_covers_what_operators_send(tmp_path: Path) -> None:
+    """A CPU starts an all-reduce of 80 us in 5, which threads of gloo do while it multiplies for 95."""
+    given = Given()
+    given.op("c10d::allreduce_", 0, 5)
+    given.op("aten::mm", 5, 100, SQUARE, ["", ""])
+    given.collective("gloo:all_reduce", 10, 90, kind="all_reduce", size_bytes=400, group_size=2)
+    assert rows(given.open(tmp_path), "FROM covered") == [(0, 100_000, 100_000, 0, 100)]
+
+
 def test_recomputation_of_a_public_trace(shared: Path, captures: Any) -> None:
     """Facts of traces beside the models: 57 of 117 convolutions, 4,210 us, 24.2 % of the FLOP of products."""
     connection = captures.open(shared / "traces/operators/mi300-resnet-checkpoint.json.gz")
