@@ -201,7 +201,7 @@ def _among(paths: Iterable[Path], folder: Path | None = None) -> list[Trace]:
     names = {_unnumbered(trace.path) for trace in files if not getattr(trace.reader, "COMPANION", False)}
     lost = [
         trace for trace in others
-        if _unnumbered(trace.path) in names or _ending(trace.path) in endings and _is_blank(trace.path)
+        if _unnumbered(trace.path) in names or (_ending(trace.path) in endings and _is_blank(trace.path))
     ]  # fmt: skip
     return sorted([*found, *lost], key=lambda trace: trace.path) if lost else found
 

@@ -164,6 +164,6 @@ def _nanoseconds(row: Mapping[str, str], column: str, may_be_zero: bool = False)
     A layer may take less than a log prints; anything else takes time.
     """
     value = Decimal(row.get(column) or "").scaleb(0 if column == "wall_ns" else 6)
-    if not value.is_finite() or not 0 <= value < 10**18 or not may_be_zero and value <= 0.5:
+    if not value.is_finite() or not 0 <= value < 10**18 or (not may_be_zero and value <= 0.5):
         raise ValueError(f"{row[column][:40]} is not a time")
     return int(value.to_integral_value())
