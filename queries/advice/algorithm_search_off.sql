@@ -21,8 +21,6 @@
 -- device time, in percent""" }
 WITH setting AS (
     SELECT rank, setting AS off FROM search_settings WHERE way = 'heuristic'
-), busy AS (
-    SELECT rank, sum(mean_ns / per) AS busy_ns FROM counted GROUP BY rank
 ), own AS (
     SELECT call_id, sum(mean_ns / per) AS own_ns FROM counted WHERE call_id IS NOT NULL AND kind = 'kernel'
     GROUP BY call_id
@@ -42,7 +40,7 @@ SELECT l.rank, format('{}; convolutions take {:.3f} ms.', any_value(s.off), sum(
     'high that no search runs; only a search shows whether there is anything faster' AS confidence,
     list(format('{} {}: {:.3f} ms', l.layer, coalesce(l.direction, ''), l.own_ns / 1e6)
         ORDER BY l.lost_ns DESC, l.layer, l.direction)[:20] AS evidence
-FROM layer l JOIN setting s ON s.rank = l.rank AND s.off IS NOT NULL JOIN busy b ON b.rank = l.rank
+FROM layer l JOIN setting s ON s.rank = l.rank AND s.off IS NOT NULL JOIN device_busy b ON b.rank = l.rank
 GROUP BY l.rank
 HAVING 100.0 * sum(l.own_ns) > $search_device_pct * any_value(b.busy_ns)
 ORDER BY l.rank

@@ -25,24 +25,22 @@ WITH double AS (
     GROUP BY id HAVING bool_or(type = '"double"' AND json_array_length(shape) > 0)
         AND max(coalesce(list_product(TRY_CAST(CAST(shape AS VARCHAR) AS BIGINT[])), 2)) > 1
 ), spent AS (
-    SELECT c.rank, c.op_name, c.mean_ns / c.per AS own_ns, c.op_id IN (FROM double) AS is_double,
+    SELECT c.rank, c.op_name, c.mean_ns / c.per AS own_ns,
         if(c.category = 'conv' OR c.kind = 'kernel', 1, 0.5) AS share
-    FROM counted c
-    WHERE c.category NOT IN ('cast', 'copy', 'bookkeeping') OR c.op_id IS NULL OR c.op_id NOT IN (FROM double)
+    FROM counted c WHERE c.op_id IN (FROM double) AND c.category NOT IN ('cast', 'copy', 'bookkeeping')
 ), kinds AS (
-    SELECT s.rank, s.op_name, count(*) FILTER (is_double) AS n, sum(own_ns) FILTER (is_double) AS double_ns,
-        sum(own_ns * share) FILTER (is_double) AS saved_ns, sum(own_ns) AS busy_ns
-    FROM spent s GROUP BY ALL
+    SELECT rank, op_name, count(*) AS n, sum(own_ns) AS double_ns, sum(own_ns * share) AS saved_ns FROM spent
+    GROUP BY ALL
 )
 SELECT rank,
     format('Operators with float64 tensors take {:.3f} ms, {:.1f} % of the device''s busy time.', sum(double_ns) / 1e6,
-        100.0 * sum(double_ns) / sum(busy_ns)) AS problem,
+        100.0 * sum(double_ns) / any_value(b.busy_ns)) AS problem,
     'Mostly under ' || arg_max(op_name, double_ns) AS place,
     sum(saved_ns) AS saving_ns,
     'medium: the types are recorded, but not how much faster single precision would be' AS confidence,
-    list(format('{}: {:,} times, {:.3f} ms', op_name, n, double_ns / 1e6) ORDER BY double_ns DESC, op_name)
-        FILTER (n > 0)[:20] AS evidence
-FROM kinds
+    list(format('{}: {:,} times, {:.3f} ms', op_name, n, double_ns / 1e6) ORDER BY double_ns DESC, op_name)[:20]
+        AS evidence
+FROM kinds JOIN device_busy b USING (rank)
 GROUP BY rank
-HAVING 100.0 * sum(double_ns) > $double_busy_pct * sum(busy_ns)
+HAVING 100.0 * sum(double_ns) > $double_busy_pct * any_value(b.busy_ns)
 ORDER BY rank

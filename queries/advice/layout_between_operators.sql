@@ -25,8 +25,6 @@
 WITH every AS MATERIALIZED (
     SELECT id, rank, name, op_name, category, call_id, mean_ns / per AS own_ns,
         if(is_continued, 0, 1.0 / per) AS calls FROM counted
-), busy AS (
-    SELECT rank, sum(own_ns) AS busy_ns FROM every GROUP BY rank
 ), change AS (
     SELECT rank, name, coalesce(op_name, '(no operator)') AS operator, sum(calls) AS calls, sum(own_ns) AS own_ns
     FROM every WHERE category = 'layout_transpose' AND call_id IS NULL AND id NOT IN (SELECT id FROM plain_reorders)
@@ -51,7 +49,7 @@ SELECT c.rank,
     list(format('{} under {}: {:.1f} calls and {:.3f} ms', c.name, c.operator, c.calls, c.own_ns / 1e6)
         ORDER BY c.own_ns DESC, c.name, c.operator)
         || list_filter([any_value(f.text)], lambda line: line IS NOT NULL) AS evidence
-FROM change c JOIN busy b USING (rank) LEFT JOIN placed p USING (rank) LEFT JOIN filter f USING (rank)
+FROM change c JOIN device_busy b USING (rank) LEFT JOIN placed p USING (rank) LEFT JOIN filter f USING (rank)
 GROUP BY c.rank
 HAVING 100.0 * sum(c.own_ns) > $layout_device_pct * any_value(b.busy_ns)
 ORDER BY c.rank

@@ -45,8 +45,6 @@ WITH single AS (
         sum(c.own_ns * least(c.fewer.total_flop / coalesce(c.executed_flop, c.flop), 1)) AS counted_ns,
         sum(least(c.own_ns, greatest(c.total_ns - coalesce(c.floor_ns, 0), 0))) AS lost_ns
     FROM call c JOIN uniform USING (rank) WHERE c.fewer IS NOT NULL GROUP BY c.rank, c.layer, c.direction
-), busy AS (
-    SELECT rank, sum(mean_ns / per) AS busy_ns FROM counted GROUP BY rank
 )
 SELECT s.rank,
     format('Every convolution is computed as {}; {} layers admit a method with fewer operations.',
@@ -58,7 +56,7 @@ SELECT s.rank,
             || '{:.3f} ms', sum(s.counted_ns) / 1e6, sum(s.own_ns) / 1e6),
         list(format('{} {}: {:.3f} ms, {} has fewer operations', s.layer, s.direction, s.own_ns / 1e6, s.fewer)
             ORDER BY s.lost_ns DESC, s.layer, s.direction)) AS evidence
-FROM slower s JOIN uniform u USING (rank) JOIN busy b USING (rank)
+FROM slower s JOIN uniform u USING (rank) JOIN device_busy b USING (rank)
 GROUP BY s.rank
 HAVING 100.0 * sum(s.lost_ns) > $one_device_pct * any_value(b.busy_ns)
 ORDER BY s.rank

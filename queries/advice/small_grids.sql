@@ -16,9 +16,7 @@
 -- any = "a larger batch, or fewer and larger kernels"
 -- [params]
 -- grid_device_pct = { type = "DOUBLE", default = 15, doc = "found above this share of device time, in percent" }
-WITH busy AS (
-    SELECT rank, sum(mean_ns / per) AS busy_ns FROM counted GROUP BY rank
-), few AS (
+WITH few AS (
     SELECT k.id, k.grid_x * k.grid_y * k.grid_z AS blocks, d.n_cores
     FROM raw.kernels k JOIN raw.devices d ON d.rank = k.rank AND d.device = k.device WHERE blocks < d.n_cores
 ), sized AS (
@@ -47,7 +45,7 @@ SELECT k.rank,
         'blocks': blocks, 'own_ns': own_ns}) FILTER (number <= 20)),
         lambda x: format('{} under {}: {:.1f} calls of {:.0f} blocks, {:.3f} ms', x.name, x.operator, x.calls, x.blocks,
             x.own_ns / 1e6)) AS evidence
-FROM named k JOIN busy b USING (rank)
+FROM named k JOIN device_busy b USING (rank)
 GROUP BY k.rank
 HAVING 100.0 * sum(lost_ns) > $grid_device_pct * any_value(b.busy_ns)
 ORDER BY k.rank

@@ -42,8 +42,7 @@ SELECT rank,
         AS confidence,
     list(format('{} under {}: {:.1f}, {:.3f} ms', direction, operator, calls, lost_ns / 1e6)
         ORDER BY lost_ns DESC, direction, operator) AS evidence
-FROM kinds JOIN (SELECT rank, sum(mean_ns / per) AS busy_ns FROM counted GROUP BY rank) USING (rank)
-JOIN (SELECT rank, n_steps FROM scope) USING (rank)
+FROM kinds JOIN device_busy USING (rank) JOIN (SELECT rank, n_steps FROM scope) USING (rank)
 GROUP BY rank
 HAVING sum(calls) > $tiny_per_step AND 100.0 * sum(lost_ns) > $tiny_busy_pct * any_value(busy_ns)
 ORDER BY rank

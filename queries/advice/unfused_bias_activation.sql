@@ -23,14 +23,13 @@
 -- any = "use the library's fused convolution with bias and activation; no bias before a batch norm"
 -- [params]
 -- unfused_device_pct = { type = "DOUBLE", default = 5, doc = "found above this share of device time, in percent" }
-WITH busy AS (
-    SELECT rank, sum(alone_ns / per) AS busy_ns FROM counted GROUP BY rank
-), own AS (
-    SELECT rank, name, category, coalesce(layer, op_name) AS layer, saved_ns AS own_ns,
+WITH own AS (
+    SELECT rank, name, category, coalesce(layer, op_name) AS layer, saved_ns AS own_ns, mean_ns / per AS mean_ns,
         if(is_continued, 0, 1.0 / per) AS calls
     FROM unfused
 ), kinds AS (
-    SELECT rank, name, category, sum(calls) AS calls, sum(own_ns) AS own_ns FROM own GROUP BY rank, name, category
+    SELECT rank, name, category, sum(calls) AS calls, sum(own_ns) AS own_ns, sum(mean_ns) AS mean_ns FROM own
+    GROUP BY rank, name, category
 ), layer AS (
     SELECT rank, layer, sum(own_ns) AS own_ns FROM own WHERE layer IS NOT NULL GROUP BY rank, layer
 ), placed AS (
@@ -38,12 +37,12 @@ WITH busy AS (
 )
 SELECT k.rank,
     format('{:.1f} % of the device''s busy time adds biases and applies activations in kernels of their own.',
-        100.0 * sum(own_ns) / any_value(b.busy_ns)) AS problem,
+        100.0 * sum(mean_ns) / any_value(b.busy_ns)) AS problem,
     'Mostly in ' || any_value(p.place) AS place, sum(own_ns) AS saving_ns,
     'medium: the trace does not say whether each can be fused with what comes before' AS confidence,
     list(format('{} ({}): {:.1f} calls and {:.3f} ms', name, category, calls, own_ns / 1e6) ORDER BY own_ns DESC, name)
         AS evidence
-FROM kinds k JOIN busy b USING (rank) LEFT JOIN placed p USING (rank)
+FROM kinds k JOIN device_busy b USING (rank) LEFT JOIN placed p USING (rank)
 GROUP BY k.rank
-HAVING 100.0 * sum(own_ns) > $unfused_device_pct * any_value(b.busy_ns)
+HAVING 100.0 * sum(mean_ns) > $unfused_device_pct * any_value(b.busy_ns)
 ORDER BY k.rank

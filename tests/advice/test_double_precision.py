@@ -29,6 +29,13 @@ def test_above_the_threshold_half_of_it_is_the_bound(tmp_path: Path) -> None:
     assert found.evidence == ("aten::mm: 3 times, 0.100 ms",)
 
 
+def test_conversions_are_part_of_the_busy_time(tmp_path: Path) -> None:
+    given = steps(100)
+    for start in (200, 1200, 2200):
+        given.op("aten::copy_", start, start + 300, MATRIX, ["", ""], "double")
+    assert answer(RULE, given, tmp_path).problem.endswith("take 0.100 ms, 12.5 % of the device's busy time.")
+
+
 def test_below_it_is_not(tmp_path: Path) -> None:
     assert answer(RULE, steps(4), tmp_path).status == "not found"
 

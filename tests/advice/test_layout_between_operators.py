@@ -53,6 +53,14 @@ def test_of_two_devices_of_a_process_the_mean_counts(tmp_path: Path) -> None:
     assert (found.status, found.saving_ns) == ("found", (20_000 + 30_000) // 2)
 
 
+def test_the_share_is_of_all_time_of_the_device_whenever_it_was_launched(tmp_path: Path) -> None:
+    """20 of 350 us in a step, of which 140 were launched before the steps."""
+    given = steps(20)
+    given.kernel(CONVOLUTION, 400, 820, launched=-50)
+    found = answer(RULE, given, tmp_path)
+    assert found.problem == "5.7 % of the device's busy time changes the layout of tensors between operators."
+
+
 def test_above_the_threshold_it_is_found_under_its_operator(tmp_path: Path) -> None:
     found = answer(RULE, steps(11), tmp_path)
     assert (found.status, found.saving_ns, found.place) == ("found", 11_000, "Mostly under aten::contiguous")

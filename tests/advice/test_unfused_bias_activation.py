@@ -27,6 +27,21 @@ def test_above_the_threshold_it_is_found(tmp_path: Path) -> None:
     assert (found.status, found.saving_ns, found.place) == ("found", 11_000, "Mostly in aten::relu")
 
 
+@pytest.mark.parametrize(("name", "percent"), [("devices", 9.5), ("carried", 5.7)])
+def test_the_share_is_of_the_time_of_a_device_whoever_launched_it(name: str, percent: float, tmp_path: Path) -> None:
+    """Four devices that do the same at once; and 420 us in the first step that were launched before it."""
+    given = steps(20)
+    if name == "devices":
+        given.rows["kernels"] += [
+            {**row, "device": device} for device in (1, 2, 3) for row in given.rows["kernels"] if row["device"] == 0
+        ]
+    else:
+        given.kernel("ampere_sgemm_128x64_nn", 400, 820, launched=-50)
+    found = answer(RULE, given, tmp_path)
+    assert (found.status, found.saving_ns) == ("found", 20_000)
+    assert found.problem.startswith(f"{percent} % of the device's busy time adds biases")
+
+
 def test_below_it_is_not(tmp_path: Path) -> None:
     assert answer(RULE, steps(9), tmp_path).status == "not found"
 
