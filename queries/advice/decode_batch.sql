@@ -31,7 +31,7 @@ WITH able AS (
             '(?i)a8w[48]|w[48]a(8|16)|fp[48]|f8|e4m3|e5m2|int[48]|i8816|awq|gptq|marlin|blockscale'))) AS is_quantised
     FROM counted c ASOF JOIN iterations i ON i.rank = c.rank AND coalesce(c.launched_ns, c.start_ns) >= i.start_ns
     WHERE i.phase = 'decode' AND i.generation_tokens > 0 AND c.kind <> 'op'
-        AND (i.until_ns IS NOT NULL OR c.launched_ns IS NOT NULL OR c.start_ns <= i.end_ns)
+        AND coalesce(c.launched_ns, c.start_ns) <= i.end_ns
     GROUP BY c.rank, i.iteration
 ), batch AS (
     SELECT w.rank, w.tokens, a.device, a.flop_per_s / a.bytes_per_s AS balance, count(*) AS n,

@@ -1,7 +1,8 @@
 -- title = "By phase"
 -- doc = """Iterations as the engine marks them, most time first; prefill reads prompts, decode makes the next token
 -- of each request, a mixed batch does both. SGLang tells requests of a decode batch, which have one token each. Ranks
--- that do the same iteration count once, with their mean time."""
+-- that do the same iteration count once, with their mean time. An iteration is its mark and what was launched in it:
+-- work launched between two marks, such as a sampler's where an engine calls it there, is of none."""
 -- cannot = """No iterations of an inference engine are marked here (SGLang's step[DECODE bs=32], vLLM's
 -- execute_context_0(0)_generation_32(32), TensorRT-LLM's _forward_step)."""
 -- leave_out = ["cached_tokens", "share_pct", "busy_ns"]

@@ -20,7 +20,7 @@ WITH done AS (
                 || '|kv_indices|gather_cache|_kv_cache_(copy|write|update|store)|(copy|swap)_blocks_kernel'),
             'KV cache', b.category) AS work
     FROM busy b ASOF JOIN iterations i ON i.rank = b.rank AND coalesce(b.launched_ns, b.start_ns) >= i.start_ns
-    WHERE i.until_ns IS NOT NULL OR b.launched_ns IS NOT NULL OR b.start_ns <= i.end_ns
+    WHERE coalesce(b.launched_ns, b.start_ns) <= i.end_ns
 ), counted AS (
     SELECT phase, count(*) AS n FROM iterations GROUP BY phase
 )

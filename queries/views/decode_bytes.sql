@@ -19,7 +19,7 @@ WITH call AS (
     SELECT DISTINCT i.rank, i.iteration, i.generation_tokens AS tokens, b.op_id
     FROM busy b ASOF JOIN iterations i ON i.rank = b.rank AND coalesce(b.launched_ns, b.start_ns) >= i.start_ns
     WHERE i.phase = 'decode' AND i.generation_tokens > 0 AND b.kind <> 'op'
-        AND (i.until_ns IS NOT NULL OR b.launched_ns IS NOT NULL OR b.start_ns <= i.end_ns)
+        AND coalesce(b.launched_ns, b.start_ns) <= i.end_ns
 ), done AS (
     SELECT DISTINCT m.rank, m.iteration, m.tokens, c.op_id, c.family, c.bytes
     FROM made m JOIN raw.ops o ON o.id = m.op_id

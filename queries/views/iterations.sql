@@ -1,6 +1,7 @@
 -- doc = """Iterations of an inference engine, by its marks: SGLang's `step[DECODE bs=32]`, vLLM's
 -- `execute_context_2(64)_generation_1(1)` with or without lengths, TensorRT-LLM's `_forward_step 3: 1 ctx reqs, 2 gen
--- reqs`. Where one mark is inside of another, what the outer one does not tell is the inner one's."""
+-- reqs`. Where one mark is inside of another, what the outer one does not tell is the inner one's. Work that
+-- is launched between marks is of no iteration."""
 -- materialize = true
 -- empty_without = ["raw.ranges"]
 -- types = """rank INTEGER, iteration BIGINT, mark VARCHAR, phase VARCHAR, context_requests BIGINT,
@@ -74,7 +75,7 @@ WITH told AS (
     -- What an iteration launched; on a CPU, and of a device whose launches are not recorded, what began in it.
     SELECT b.rank, m.iteration, min(b.start_ns) AS from_ns, max(b.end_ns) AS to_ns, sum(b.alone_ns) AS busy_ns
     FROM busy b ASOF JOIN outer_mark m ON m.rank = b.rank AND coalesce(b.launched_ns, b.start_ns) >= m.start_ns
-    WHERE m.until_ns IS NOT NULL OR b.launched_ns IS NOT NULL OR b.start_ns <= m.end_ns
+    WHERE coalesce(b.launched_ns, b.start_ns) <= m.end_ns
     GROUP BY ALL
 ), alone AS (
     SELECT rank FROM outer_mark GROUP BY rank HAVING count(*) = 1

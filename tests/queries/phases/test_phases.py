@@ -95,6 +95,24 @@ def test_iterations_are_the_steps_and_a_long_first_one_counts(tmp_path: Path) ->
     assert rows(connection, same) == [(True, False, "iteration")] * 4
 
 
+@pytest.mark.parametrize("launched", [1, None], ids=["launches recorded", "not recorded"])
+def test_work_between_marks_and_after_the_last_one_is_of_no_iteration(launched: int | None, tmp_path: Path) -> None:
+    """Three decodes of 90 us, whose work takes 50 to 95 us; other work begins 700 us after each of them."""
+    given = Given()
+    for start in (0, 1000, 2000):
+        given.span("user", "step[DECODE bs=4]", start, start + 90)
+        given.kernel("ampere_sgemm_128x64_tn", start + 10, start + 60, launched=launched and start + launched)
+        given.kernel("ampere_sgemm_128x64_tn", start + 89, start + 95, launched=launched and start + launched)
+        given.kernel("elementwise_kernel", start + 800, start + 850, launched=launched and start + 790)
+    connection = given.open(tmp_path)
+    (found,) = section(connection, "phases/phases")
+    assert (found["time_ns"], found["busy_ns"]) == (95_000, 56_000)
+    assert found["tokens_per_s"] == pytest.approx(4 / 95e-6)
+    assert pick(section(connection, "phases/work"), "work", "calls", "busy_ns") == [("gemm", 2.0, 56_000.0)]
+    assert rows(connection, "SELECT DISTINCT time_ns FROM iterations") == [(95_000,)]
+    assert rows(connection, "SELECT DISTINCT dur_ns FROM step_times") == [(95_000,)]
+
+
 def test_without_marks_nothing_is_said(tmp_path: Path) -> None:
     given = Given()
     given.span("user", "step[x]", 0, 100)
