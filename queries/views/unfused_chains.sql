@@ -1,8 +1,9 @@
 -- doc = """Chains of operators that a single kernel could do: two or more calls in a row on a thread, of one pass,
--- that do arithmetic on each element, normalise, reduce or convert a tensor of one size (up to a factor of two, so
--- that halves that are put together again count), and smaller ones between them; one normalisation at most, and none
--- over a batch in training, nor anything behind a reduction of a whole tensor to one number. Which tensor each uses is
--- not recorded. Parts of unfused attention and of the optimizer's step are left out."""
+-- with nothing else between them that the thread launches, that do arithmetic on each element, normalise, reduce or
+-- convert a tensor of one size (up to a factor of two, so that halves that are put together again count), and smaller
+-- ones between them; one normalisation at most, and none over a batch in training, nor anything behind a reduction of a
+-- whole tensor to one number. Which tensor each uses is not recorded. Parts of unfused attention and of the optimizer's
+-- step are left out."""
 -- [columns]
 -- chain_id = "first operator of the calls that it was looked for in"
 -- op_id = "call that is part of it, as in op_floors"
@@ -24,6 +25,20 @@ WITH sizes AS MATERIALIZED (
         f.op_name IN ('aten::mean', 'aten::sum', 'aten::std', 'aten::var', 'aten::norm') AND z.n <= 2 AS is_total
     FROM op_floors f JOIN raw.ops o ON o.id = f.op_id
     JOIN sizes z ON z.shapes IS NOT DISTINCT FROM o.shapes AND z.types IS NOT DISTINCT FROM o.types
+), costed AS (
+    SELECT op_id FROM op_calls WHERE call_id IN (SELECT op_id FROM op_floors)
+), other AS (
+    -- What else a thread has its device do: collectives, operators without a cost, kernels without an operator.
+    SELECT DISTINCT w.rank, coalesce(o.pid, a.pid) AS pid, coalesce(o.tid, a.tid) AS tid,
+        coalesce(a.start_ns, o.start_ns) AS start_ns, false AS is_fusible
+    FROM (SELECT rank, op_id, launch_id FROM raw.kernels UNION ALL SELECT rank, op_id, launch_id FROM raw.memcpys) w
+    LEFT JOIN raw.ops o ON o.id = w.op_id LEFT JOIN raw.api_calls a ON a.id = w.launch_id
+    WHERE w.op_id IS NULL OR w.op_id NOT IN (FROM costed)
+    UNION ALL
+    -- On a CPU views are operators, too: those of libraries beside PyTorch's own.
+    SELECT rank, pid, tid, start_ns, false FROM raw.ops
+    WHERE regexp_matches(name, '^\w+::') AND NOT regexp_matches(name, '^(aten|torch|autograd)::')
+        AND rank NOT IN (SELECT rank FROM raw.kernels) AND id NOT IN (FROM costed)
 ), marked AS (
     SELECT * EXCLUDE (phase, first_type, second_type),
         (family IN ('elementwise', 'dropout', 'norm', 'softmax', 'reduction') OR op_name = 'aten::cat'
@@ -34,6 +49,8 @@ WITH sizes AS MATERIALIZED (
             AND rank IN (SELECT rank FROM op_floors WHERE contains(op_name, 'batch_norm_backward')))
         AND phase IS DISTINCT FROM 'optimizer' AND op_id NOT IN (SELECT op_id FROM unfused_attention) AS is_fusible
     FROM sized
+    UNION ALL BY NAME
+    FROM other
 ), led AS (
     SELECT *, lag(is_fusible) OVER line AS follows, lag(elements) OVER line AS before, lag(direction) OVER line AS pass,
         lag(step) OVER line IS NOT DISTINCT FROM step AS is_same_step,

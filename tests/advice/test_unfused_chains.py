@@ -82,6 +82,8 @@ OTHER = (32, 32)
     "ops",
     [
         (("aten::mul", [SIZE, SIZE]), ("aten::mm", [OTHER, OTHER]), ("aten::add", [SIZE, SIZE])),
+        (("aten::mul", [SIZE, SIZE]), ("c10d::allreduce_", [SIZE]), ("aten::add", [SIZE, SIZE])),
+        (("aten::mul", [SIZE, SIZE]), ("mylib::scan", [SIZE]), ("aten::add", [SIZE, SIZE])),
         (("aten::mul", [SIZE, SIZE]), ("aten::mul", [SIZE, SIZE])),
         (("aten::clone", [SIZE]), ("aten::add", [SIZE, SIZE])),
         (("aten::native_layer_norm", [SIZE]), ("aten::native_group_norm", [SIZE])),
@@ -91,6 +93,8 @@ OTHER = (32, 32)
     ],
     ids=[
         "a product between",
+        "a collective between",
+        "an operator without a cost between",
         "one kind",
         "a copy into another layout",
         "two norms",
@@ -101,6 +105,24 @@ OTHER = (32, 32)
 )
 def test_what_is_no_chain_is_not(tmp_path: Path, ops: tuple[tuple[str, list[tuple[int, ...]]], ...]) -> None:
     assert answer(RULE, steps(*ops), tmp_path).status == "not found"
+
+
+@pytest.mark.parametrize("at", [400, 750])
+def test_a_kernel_without_an_operator_between_two_ends_a_chain(at: int, tmp_path: Path) -> None:
+    """Multiplications are called at 10 us, additions at 720: what is launched behind both is not between."""
+    given = steps(("aten::mul", [SIZE, SIZE]), ("aten::add", [SIZE, SIZE]))
+    for start in (0, 10_000, 20_000):
+        given.kernel("fancy_scan_kernel", start + 5_000, start + 6_000, launched=start + at)
+    assert answer(RULE, given, tmp_path).status == ("not found" if at == 400 else "found")
+
+
+@pytest.mark.parametrize("between", ["mylib::scan", "aten::view"])
+def test_on_a_cpu_a_library_between_two_ends_a_chain_and_a_view_does_not(between: str, tmp_path: Path) -> None:
+    given = training(length=10_000, device=None)
+    for start in (0, 10_000, 20_000):
+        for at, name in ((10, "aten::mul"), (1000, between), (2000, "aten::add")):
+            given.op(name, start + at, start + at + 900, [SIZE, SIZE], ["", ""])
+    assert answer(RULE, given, tmp_path).status == ("found" if between == "aten::view" else "not found")
 
 
 def test_without_sizes_it_cannot_tell(tmp_path: Path) -> None:
