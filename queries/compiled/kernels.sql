@@ -11,7 +11,7 @@
 -- kind = "pointwise, reduction, persistent reduction, foreach, template, or C++"
 -- module = "module around it"
 -- line = "file and line of the last of the operators, where lines were recorded"
--- pass = "forward or backward"
+-- pass = "forward or backward; not known of a kernel without an operator, as in a graph"
 -- code_config = "configuration that it was compiled with, where recorded: sizes of blocks, warps, stages"
 -- code_file = "file of its code, as recorded"
 -- calls = "{per step|in the recording} and rank"
@@ -23,8 +23,8 @@
 -- [fractions]
 -- calls = "calls/step"
 SELECT kernel, array_to_string(operators, ' ') || if(is_whole, '', ' ...') AS operators, kind, module,
-    if(file IS NULL, NULL, format('{}({})', file, line)) AS line, if(is_backward, 'backward', 'forward') AS pass,
-    code_config, code_file,
+    if(file IS NULL, NULL, format('{}({})', file, line)) AS line,
+    CASE WHEN is_backward THEN 'backward' WHEN NOT is_backward THEN 'forward' END AS pass, code_config, code_file,
     count(*) / any_value(per_rank) AS calls, CAST(sum(step_alone_ns) / any_value(per_rank) AS BIGINT) AS busy_ns,
     100.0 * sum(step_alone_ns) / nullif((SELECT sum(step_alone_ns) FROM busy WHERE is_counted OR is_carried), 0)
         AS share_pct,

@@ -14,7 +14,7 @@
 -- file = "of the user's own code, where lines were recorded"
 -- code_file = "file of its code, as recorded"
 -- code_config = "sizes of blocks, warps and stages that it was compiled with"
--- is_backward = "whether its operator ran for the backward pass"
+-- is_backward = "whether its operator ran for the backward pass; NULL where none is known, as in a graph"
 -- bytes = "each argument once, where shapes are recorded"
 -- busy_ns = "time on the device, of this call"
 WITH RECURSIVE named AS (
@@ -59,7 +59,7 @@ WITH RECURSIVE named AS (
 SELECT b.rank, b.id, b.op_id, b.name AS kernel, w.kind, w.operators, len(w.operators) < 10 AS is_whole,
     any_value(b.layer) AS module, any_value(l.file) AS file, any_value(l.line) AS line,
     any_value(o.code_file) AS code_file, any_value(o.code_config) AS code_config,
-    coalesce(bool_or(b.op_is_backward), false) AS is_backward, any_value(b.step) AS step, any_value(c.bytes) AS bytes,
+    bool_or(b.op_is_backward) AS is_backward, any_value(b.step) AS step, any_value(c.bytes) AS bytes,
     CAST(sum(b.dur_ns) AS BIGINT) AS busy_ns, CAST(sum(b.step_alone_ns) AS BIGINT) AS step_alone_ns,
     bool_or(b.is_counted) AS is_counted, any_value(b.per) AS per,
     any_value(b.per_rank) AS per_rank

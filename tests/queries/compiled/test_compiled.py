@@ -61,6 +61,18 @@ def test_a_kernel_on_a_cpu_has_pass_place_and_bytes(tmp_path: Path) -> None:
     ]
 
 
+def test_the_pass_of_a_kernel_without_an_operator_is_not_known(tmp_path: Path) -> None:
+    """Two kernels of a replayed graph, and one that an operator of the forward pass launched."""
+    given = Given()
+    given.device("NVIDIA A100-SXM4-40GB")
+    given.kernel("triton_poi_fused_relu_0", 10, 20, launched=5)
+    given.kernel("triton_poi_fused_threshold_backward_1", 20, 50, launched=5)
+    given.op("triton_poi_fused_add_2", 60, 70)
+    given.kernel("triton_poi_fused_add_2", 65, 67, launched=62)
+    found = section(given.open(tmp_path), "compiled/kernels")
+    assert pick(found, "operators", "pass") == [("threshold_backward", None), ("relu", None), ("add", "forward")]
+
+
 def test_compiled_for_the_backward_pass_has_the_line_that_it_was_made_from(tmp_path: Path) -> None:
     given = Given()
     for name, domain, start, end in (
