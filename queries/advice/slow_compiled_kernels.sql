@@ -26,7 +26,9 @@ WITH kinds AS (
     FROM op_floors f LEFT JOIN (SELECT id, code_config FROM raw.ops) o ON o.id = f.op_id
     WHERE family = 'compiled' AND floor_ns > 0 AND regexp_matches(op_name, '^triton_(poi|red|per|for)_')
         AND NOT regexp_matches(op_name, 'index_put|scatter|gather|embedding|pool|upsample|grid_sampl|unfold|rand'
-            || '|bernoulli|normal_functional|exponential|lgamma|digamma|erfinv|igamma|special|bessel')
+            -- The gradient of a dropout draws none.
+            || '|dropout_([^b]|b[^a])|bernoulli|normal_functional|exponential|lgamma|digamma|erfinv|igamma|special'
+            || '|bessel')
         AND dtype IS DISTINCT FROM 'fp64'
         AND rank IN (SELECT rank FROM raw.kernels) GROUP BY ALL
     HAVING sum(own_ns) > $compiled_times * sum(floor_ns) AND sum(own_ns) > 1000 * $compiled_us * sum(1 / per)

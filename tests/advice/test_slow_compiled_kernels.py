@@ -64,6 +64,18 @@ def test_others_are_not(given: Given, tmp_path: Path) -> None:
     assert answer(RULE, given, tmp_path).status == "not found"
 
 
+@pytest.mark.parametrize(
+    ("name", "status"),
+    [
+        ("triton_poi_fused_native_dropout_0", "not found"),
+        ("triton_poi_fused_add_native_dropout_bitwise_and_0", "not found"),
+        ("triton_poi_fused_native_dropout_backward_0", "found"),
+    ],
+)
+def test_a_dropout_draws_random_numbers_and_its_gradient_does_not(name: str, status: str, tmp_path: Path) -> None:
+    assert answer(RULE, steps(4, name), tmp_path).status == status
+
+
 def test_without_compiled_kernels_it_cannot_tell(tmp_path: Path) -> None:
     assert answer(RULE, training(), tmp_path).status == "cannot tell"
 
