@@ -25,9 +25,9 @@
 SELECT kernel, array_to_string(operators, ' ') || if(is_whole, '', ' ...') AS operators, kind, module,
     if(file IS NULL, NULL, format('{}({})', file, line)) AS line,
     CASE WHEN is_backward THEN 'backward' WHEN NOT is_backward THEN 'forward' END AS pass, code_config, code_file,
-    count(*) / any_value(per_rank) AS calls, CAST(sum(step_alone_ns) / any_value(per_rank) AS BIGINT) AS busy_ns,
-    100.0 * sum(step_alone_ns) / nullif((SELECT sum(step_alone_ns) FROM busy WHERE is_counted OR is_carried), 0)
-        AS share_pct,
+    sum(1.0 / per_rank) AS calls, CAST(sum(step_alone_ns / per_rank) AS BIGINT) AS busy_ns,
+    100.0 * sum(step_alone_ns / per_rank) / nullif((SELECT sum(alone_ns / per_rank) FROM totals
+        WHERE is_counted OR is_carried), 0) AS share_pct,
     avg(bytes) AS bytes
 FROM fused_ops WHERE is_counted
 GROUP BY ALL

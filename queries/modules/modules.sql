@@ -65,9 +65,9 @@ WITH busy_part AS (
     FROM op_rooflines WHERE NOT is_recompute AND matrix_flop IS NOT NULL GROUP BY 1
 ), tree AS (
     SELECT m.path, arg_min(m.class, m.rank) AS class, min(m.depth) AS depth, arg_min(m.ancestors, m.rank) AS ancestors,
-        arg_min(m.position, m.rank) AS position, sum(m.calls) / (SELECT greatest(any_value(n_steps + n_warmup), 1)
-            * greatest(count(*), 1) FROM scope) AS calls
-    FROM modules m GROUP BY m.path
+        arg_min(m.position, m.rank) AS position,
+        sum(m.calls / greatest(c.n_steps + c.n_warmup, 1)) / greatest(any_value(c.n_ranks), 1) AS calls
+    FROM modules m JOIN scope c ON c.rank = m.rank GROUP BY m.path
 ), inside AS (
     SELECT path, unnest(ancestors) AS module FROM tree
 ), rolled AS (

@@ -15,15 +15,16 @@
 -- [fractions]
 -- calls = "calls/step"
 WITH every AS (
-    SELECT sum(total_ns) AS total_ns, sum(total_ns - covered_ns - unknown_ns) AS left_ns FROM covered
+    SELECT sum(c.total_ns) AS total_ns, sum(c.total_ns - c.covered_ns - c.unknown_ns) AS sum_ns,
+        sum((c.total_ns - c.covered_ns - c.unknown_ns) / greatest(s.n_steps, 1) / greatest(s.n_ranks, 1)) AS left_ns
+    FROM covered c JOIN scope s ON s.rank = c.rank
 ), found AS (
     SELECT op_name AS name, reason, round(sum(1 / per_rank), 6) AS calls, sum(busy_ns / per_rank) AS busy_ns,
         sum(busy_ns) AS sum_ns
     FROM op_rooflines WHERE reason IS NOT NULL GROUP BY ALL
     UNION ALL
-    SELECT '(everything else)', 'launched by no operator whose cost is known', NULL,
-        left_ns / (SELECT any_value(greatest(n_steps, 1) * greatest(n_ranks, 1)) FROM scope), left_ns
-    FROM every WHERE left_ns > 0
+    SELECT '(everything else)', 'launched by no operator whose cost is known', NULL, left_ns, sum_ns
+    FROM every WHERE sum_ns > 0
 )
 SELECT name, reason, calls, busy_ns, 100.0 * sum_ns / nullif((SELECT total_ns FROM every), 0) AS share_pct
 FROM found

@@ -24,7 +24,7 @@ WITH call AS (
     SELECT team, group_name, any_value(group_description) AS group_description, max(n_expected) AS n_expected,
         count(DISTINCT rank) AS ranks, min(rank) AS lowest,
         string_agg(DISTINCT what, ', ' ORDER BY what) AS kinds, list(DISTINCT what) AS whats,
-        count(*) / any_value(per) / count(DISTINCT rank) AS per_step,
+        sum(1.0 / per) / count(DISTINCT rank) AS per_step,
         sum(size_bytes / per) / count(DISTINCT rank) AS size_bytes,
         100.0 * count(*) FILTER (phase = 'forward') / nullif(count(phase), 0) AS forward_pct
     FROM call GROUP BY team, group_name

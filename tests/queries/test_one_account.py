@@ -11,7 +11,8 @@ from typing import Any
 
 import duckdb
 import pytest
-from given import Given
+from asked import connected
+from given import Given, section, write
 from public_traces import EACH
 
 from traceview import sql
@@ -165,3 +166,30 @@ def test_a_step_that_is_marked_twice_is_one_step(tmp_path: Path) -> None:
     connection = given.open(tmp_path)
     assert rows(connection, "SELECT n_steps, step_ns FROM scope") == [{"n_steps": 2, "step_ns": 900_000}]
     assert rows(connection, "SELECT count(*) AS n FROM counted") == [{"n": 4}]
+
+
+def test_calls_of_a_step_are_those_of_each_rank_however_many_steps_it_has(tmp_path: Path) -> None:
+    """Two steps on one rank and six on the other: in each a module, a compiled kernel and a collective."""
+    ranks = []
+    for rank, n_steps in enumerate((2, 6)):
+        given = Given(rank)
+        given.device("NVIDIA A100-SXM4-40GB")
+        for start in range(0, 1000 * n_steps, 1000):
+            given.span("step", f"step#{start // 1000}", start, start + 1000)
+            given.span("module", "net (Net)", start + 10, start + 50)
+            given.op("aten::mm", start + 20, start + 40, [[64, 64], [64, 64]], ["", ""])
+            given.kernel("ampere_sgemm_128x64_nn", start + 100, start + 200, launched=start + 25)
+            given.kernel("triton_poi_fused_add_relu_0", start + 200, start + 300, launched=start + 60)
+            given.kernel("ncclDevKernel_AllReduce_Sum_f32(int)", start + 300, start + 500, launched=start + 70)
+        ranks.append(given)
+    write(tmp_path, *ranks)
+    with connected(tmp_path) as connection:
+        (module, *_) = section(connection, "modules/modules")
+        assert (module["module"], module["calls"], module["total_ns"]) == ("net", pytest.approx(1), 100_000)
+        (kernel,) = section(connection, "compiled/kernels")
+        assert (kernel["calls"], kernel["busy_ns"]) == (pytest.approx(1), 100_000)
+        assert kernel["share_pct"] == pytest.approx(25)
+        (group,) = section(connection, "ranks/parallelism")
+        assert group["per_step"] == pytest.approx(1)
+        (rest,) = section(connection, "roofline/unknown")
+        assert (rest["busy_ns"], rest["share_pct"]) == (pytest.approx(300_000), 75)
