@@ -34,7 +34,7 @@ WITH numbered AS (
 )
 SELECT p.rank, p.device, it.at_ns, it.allocated AS allocated_bytes, it.reserved AS reserved_bytes,
     it.reserved - it.allocated AS unused_bytes, 100.0 * unused_bytes / it.reserved AS unused_pct, most_reserved_bytes,
-    most_unused_bytes, (SELECT max(CAST(value AS BIGINT)) FROM counters c WHERE c.rank = p.rank
+    most_unused_bytes, (SELECT max(TRY_CAST(value AS BIGINT)) FROM counters c WHERE c.rank = p.rank
         AND c.device = p.device AND c.name = 'largest_free_bytes') AS largest_free_bytes,
     100.0 * most_reserved_bytes / nullif(d.memory_bytes, 0) AS memory_pct
 FROM peak p LEFT JOIN raw.devices d ON d.rank = p.rank AND d.device = p.device

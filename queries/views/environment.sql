@@ -29,7 +29,8 @@ WITH noted AS (
     UNION ALL
     -- Linux lists them as "0-1,3".
     SELECT 'NUMA nodes', CAST(list_sum(list_transform(string_split(facts->>'$.numa_nodes', ','), lambda part:
-        1 + TRY_CAST(split_part(part, '-', -1) AS INT) - TRY_CAST(split_part(part, '-', 1) AS INT))) AS VARCHAR)
+            CAST(1 AS BIGINT) + TRY_CAST(split_part(part, '-', -1) AS INT) - TRY_CAST(split_part(part, '-', 1) AS INT)
+        )) AS VARCHAR)
     FROM noted
     UNION ALL
     SELECT 'memory', format('{:.1f} GB', TRY_CAST(facts->>'$.memory_bytes' AS DOUBLE) / 1e9) FROM noted

@@ -42,6 +42,16 @@ def test_what_lies_between_the_pieces_is_the_bound(tmp_path: Path, marked: bool)
     )
 
 
+def test_a_call_whose_graph_has_no_number_is_a_piece_like_any_other(tmp_path: Path) -> None:
+    given = steps(3)
+    for row in given.rows["ops"]:
+        row["name"] = {"Torch-Compiled Region: 0/0": "Torch-Compiled Region: Unknown"}.get(row["name"], row["name"])
+        row["name"] = row["name"].replace("Region: 2/0", "Region: 99999999999999999999/0")
+    found = answer(RULE, given, tmp_path)
+    assert (found.status, found.saving_ns) == ("found", 290_000 - 3 * 60_000)
+    assert found.evidence[0] == "graphs 1, (unknown) in one call"
+
+
 def test_one_graph_is_not_found(tmp_path: Path) -> None:
     assert answer(RULE, steps(1), tmp_path).status == "not found"
 

@@ -91,7 +91,10 @@ def test_reserved_and_not_allocated(tmp_path: Path) -> None:
     for at, allocated_bytes, reserved_bytes in ((10, 100, 300), (20, 200, 250), (20, 150, 500)):
         for name, value in (("allocated_bytes", allocated_bytes), ("reserved_bytes", reserved_bytes)):
             given.add("counters", start_ns=at * 1000, device=0, name=name, value=value)
+    for value in (60, 1e300):
+        given.add("counters", start_ns=20_000, device=0, name="largest_free_bytes", value=value)
     found = section(given.open(tmp_path), "memory/fragmentation")
+    assert pick(found, "largest_free_bytes") == [(60,)]
     assert pick(
         found, "at_ns", "allocated_bytes", "reserved_bytes", "unused_pct", "most_unused_bytes", "memory_pct"
     ) == [(20_000, 200, 250, 20.0, 350, 50.0)]
