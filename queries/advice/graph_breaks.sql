@@ -19,8 +19,8 @@
 -- break_step_pct = { type = "DOUBLE", default = 1, doc = "found above this share of the step, in percent" }
 WITH region AS (
     SELECT r.id, r.rank, r.pid, r.tid, r.start_ns, r.start_ns + r.dur_ns AS end_ns,
-        coalesce(nullif(regexp_extract(r.name, '^Torch-Compiled Region: (\d{1,9})/\d{1,9}\b', 1), ''), '(unknown)')
-            AS frame,
+        coalesce(nullif(regexp_extract(r.name, '^Torch-Compiled Region: ((?:!\d{1,9}/)?\d{1,9})/\d{1,9}\b', 1), ''),
+            '(unknown)') AS frame,
         max(r.start_ns + r.dur_ns) OVER (PARTITION BY r.rank, r.pid, r.tid ORDER BY r.start_ns, r.dur_ns DESC, r.id
             ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS covered_ns
     -- What custom operators compile inside of a graph is called by that graph.
@@ -36,7 +36,8 @@ WITH region AS (
 ), broken AS (
     SELECT w.*, c.n_pieces, c.frames FROM whole w JOIN (
         SELECT call, count(*) AS n_pieces, list_transform(list_sort(list(DISTINCT
-            {'number': TRY_CAST(frame AS BIGINT), 'name': frame})), lambda graph: graph.name) AS frames
+            {'number': TRY_CAST(regexp_extract(frame, '\d+$') AS BIGINT), 'name': frame})), lambda graph: graph.name)
+            AS frames
         FROM piece GROUP BY call HAVING count(*) > 1
     ) c ON c.call = w.call
     JOIN counted_windows v ON v.rank = w.rank AND w.start_ns >= v.start_ns AND w.start_ns < v.end_ns

@@ -1,7 +1,8 @@
 -- doc = """Graphs that torch.compile made: one row per compilation that `traceview collect` noted until the recording
 -- was over, and per graph whose calls the trace marks. A function that is compiled again has the same frame."""
 -- [columns]
--- graph = "number of the frame, a slash, and how often that had been compiled before"
+-- graph = """number of the frame, a slash, and how often that had been compiled before; of compiled autograd after an
+-- exclamation mark, the number of its graph and a slash"""
 -- frame = "number of the frame (a function, or the rest of one after a graph break)"
 -- attempt = "how often the frame had been compiled before: above 0 it is a recompilation"
 -- function = "name of the function"
@@ -34,11 +35,12 @@ WITH told AS (
     SELECT rank, graph, any_value(function) AS function, any_value(file) AS file, any_value(line) AS line,
         any_value(operators) AS operators, any_value(reason) AS reason, any_value(failed) AS failed,
         min(start_us) AS start_us, sum(dur_us) AS dur_us
-    FROM noted WHERE regexp_matches(graph, '^\d{1,9}/\d{1,9}$') GROUP BY rank, graph
+    FROM noted WHERE regexp_matches(graph, '^(!\d{1,9}/)?\d{1,9}/\d{1,9}$') GROUP BY rank, graph
 ), origin AS (
     SELECT rank, min(origin_unix_ns) AS origin_ns FROM raw.captures GROUP BY rank
 ), marked AS (
-    SELECT rank, regexp_extract(name, '^Torch-Compiled Region: (\d{1,9}/\d{1,9})', 1) AS graph, count(*) AS calls
+    SELECT rank, regexp_extract(name, '^Torch-Compiled Region: ((?:!\d{1,9}/)?\d{1,9}/\d{1,9})\b', 1) AS graph,
+        count(*) AS calls
     FROM raw.ops WHERE starts_with(name, 'Torch-Compiled Region: ') GROUP BY ALL
 ), every AS (
     SELECT coalesce(c.rank, m.rank) AS rank, coalesce(c.graph, m.graph) AS graph, c.function, c.file, c.line,
@@ -49,8 +51,8 @@ WITH told AS (
     LEFT JOIN origin o ON o.rank = c.rank
     WHERE coalesce(c.graph, m.graph) <> ''
 )
-SELECT e.*, TRY_CAST(string_split(graph, '/')[1] AS BIGINT) AS frame,
-    TRY_CAST(string_split(graph, '/')[2] AS BIGINT) AS attempt,
+SELECT e.*, TRY_CAST(string_split(graph, '/')[-2] AS BIGINT) AS frame,
+    TRY_CAST(string_split(graph, '/')[-1] AS BIGINT) AS attempt,
     if(e.start_ns IS NULL, NULL, EXISTS (FROM counted_windows w WHERE w.rank = e.rank
         AND e.start_ns < w.end_ns AND e.start_ns + e.compile_ns > w.start_ns)) AS is_in_steps
 FROM every e

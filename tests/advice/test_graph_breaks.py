@@ -52,6 +52,13 @@ def test_a_call_whose_graph_has_no_number_is_a_piece_like_any_other(tmp_path: Pa
     assert found.evidence[0] == "graphs 1, (unknown) in one call"
 
 
+def test_graphs_of_compiled_autograd_have_its_number(tmp_path: Path) -> None:
+    given = steps(3)
+    for row in given.rows["ops"]:
+        row["name"] = row["name"].replace("Region: 1/0", "Region: !0/11/0")
+    assert answer(RULE, given, tmp_path).evidence[0] == "graphs 0, 2, !0/11 in one call"
+
+
 def test_one_graph_is_not_found(tmp_path: Path) -> None:
     assert answer(RULE, steps(1), tmp_path).status == "not found"
 

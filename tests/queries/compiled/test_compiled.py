@@ -147,6 +147,28 @@ def test_a_trace_alone_tells_how_often_at_least(tmp_path: Path) -> None:
     assert section(connection, "compiled/breaks") == []
 
 
+def test_graphs_of_compiled_autograd_are_apart(tmp_path: Path) -> None:
+    given = Given()
+    for at, name in enumerate(("0/0", "!0/1/0", "0/0", "!0/1/0", "!0/1/2", "!3", "Unknown", "0/1234567890")):
+        given.op(f"Torch-Compiled Region: {name}", 10 * at, 10 * at + 5)
+    given.about = {"compiled": {"graphs": [graph("!0/1/0", "backward"), graph("!0/1/2", "backward"), graph("!0")]}}
+    connection = given.open(tmp_path)
+    assert pick(section(connection, "compiled/graphs"), "function", "graphs", "recompilations", "calls") == [
+        ("net.py(4): backward", 2, 1, 3),
+        ("frame 0", 1, 0, 2),
+    ]
+    assert pick(section(connection, "compiled/recompilations"), "graph", "function") == [
+        ("!0/1/2", "net.py(4): backward")
+    ]
+
+
+def test_a_graph_of_compiled_autograd_alone_is_named_by_its_mark(tmp_path: Path) -> None:
+    given = Given()
+    given.op("Torch-Compiled Region: !0/0/0", 10, 20)
+    found = section(given.open(tmp_path), "compiled/graphs")
+    assert pick(found, "function", "graphs", "recompilations", "calls") == [("frame !0/0", 1, 0, 1)]
+
+
 def test_kernels_of_triton_have_the_bytes_of_their_arguments(captures, shared: Path) -> None:
     connection = captures.open(shared / "traces/operators/triton-compile.json.gz")
     found = pick(section(connection, "compiled/kernels"), "operators", "calls", "busy_ns", "bytes")
