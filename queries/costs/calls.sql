@@ -1,6 +1,7 @@
 -- doc = """The calls that count, with what they ran for. A forward operator that runs again within the backward pass
 -- (autograd is recording there) and whose like ran in the forward pass before is recomputed: activation checkpointing.
--- Each has the number of its cost."""
+-- With create_graph autograd records gradients too: they are not the forward pass again. Each has the number of its
+-- cost."""
 WITH engine AS (
     SELECT rank, pid, tid, start_ns, start_ns + dur_ns AS end_ns FROM raw.ops
     WHERE starts_with(name, 'autograd::engine::evaluate_function')
@@ -20,11 +21,28 @@ WITH engine AS (
         ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), true)
 ), forward AS (
     SELECT rank, number, min(start_ns) AS first_ns FROM passed WHERE NOT is_backward GROUP BY rank, number
-), recomputed AS MATERIALIZED (
-    SELECT c.op_id, c.rank, c.number FROM (FROM passed WHERE is_backward) c
+), candidate AS MATERIALIZED (
+    SELECT c.op_id, c.rank, c.pid, c.tid, c.start_ns, c.number FROM (FROM passed WHERE is_backward) c
     ASOF JOIN again r ON r.rank = c.rank AND r.pid = c.pid AND r.tid = c.tid AND c.start_ns >= r.start_ns
     JOIN forward f ON f.rank = c.rank AND f.number = c.number
     WHERE c.end_ns <= r.end_ns AND f.first_ns < c.start_ns
+), gradient AS (
+    SELECT id, rank, pid, tid, start_ns, start_ns + dur_ns AS end_ns, contains(name, 'autograd::engine') AS is_engine
+    FROM raw.ops WHERE EXISTS (FROM candidate) AND (contains(name, 'Backward') OR contains(name, 'autograd::'))
+), outer_gradient AS (
+    FROM gradient QUALIFY coalesce(start_ns >= max(end_ns) OVER (PARTITION BY rank, pid, tid
+        ORDER BY start_ns, end_ns DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), true)
+), graphed AS (
+    -- A gradient begins with what it recomputes and ends with its own operators, within what the engine evaluates.
+    SELECT g.id FROM raw.ops o ASOF JOIN outer_gradient g ON g.rank = o.rank AND g.pid = o.pid AND g.tid = o.tid
+        AND o.start_ns >= g.start_ns
+    WHERE o.start_ns < g.end_ns AND o.id NOT IN (SELECT id FROM gradient)
+        AND o.parent_id IN (SELECT id FROM gradient WHERE NOT is_engine)
+    GROUP BY g.id HAVING arg_max(o.sequence IS NOT NULL, (o.start_ns, o.id))
+), recomputed AS MATERIALIZED (
+    SELECT c.op_id, c.rank, c.number FROM candidate c ASOF LEFT JOIN outer_gradient g ON g.rank = c.rank
+        AND g.pid = c.pid AND g.tid = c.tid AND c.start_ns >= g.start_ns
+    WHERE g.id IS NULL OR c.start_ns >= g.end_ns OR g.id NOT IN (SELECT id FROM graphed)
 ), inside AS (
     -- What it saves it detaches.
     SELECT parent_id FROM raw.ops WHERE EXISTS (FROM recomputed) AND parent_id IS NOT NULL

@@ -26,15 +26,18 @@ def product(given: Given, at: float, sequence: int | None) -> None:
     given.kernel("ampere_sgemm_128x64_nn", at + 20, at + 40, launched=at + 1)
 
 
-def steps(again: bool) -> Given:
+def steps(again: bool, recorded: int | None = None) -> Given:
+    """Three steps; `recorded` is autograd's number of the gradient itself, which it has with create_graph."""
     given = training()
     for start in (0, 1000, 2000):
         product(given, start + 10, 1)
         facts = {"sequence": 3, "forward_thread": 1, "dur_ns": 300_000, "start_ns": 1000 * (start + 100)}
         given.add("ops", name="autograd::engine::evaluate_function: MmBackward0", pid=1, tid=1, **facts)
+        inside = {"sequence": 3, "forward_thread": 1, "dur_ns": 290_000, "start_ns": 1000 * (start + 105)}
+        given.add("ops", name="MmBackward0", pid=1, tid=1, **inside)
         if again:
             product(given, start + 110, 7)
-        product(given, start + 200, None)
+        product(given, start + 200, recorded)
     return given
 
 
@@ -46,6 +49,10 @@ def test_what_runs_again_is_found_and_gradients_are_not(tmp_path: Path) -> None:
 
 def test_gradients_alone_are_not(tmp_path: Path) -> None:
     assert answer(RULE, steps(False), tmp_path).status == "not found"
+
+
+def test_gradients_of_which_the_gradient_will_be_asked_are_not(tmp_path: Path) -> None:
+    assert answer(RULE, steps(False, recorded=7), tmp_path).status == "not found"
 
 
 def test_memory_that_was_recorded_is_told(tmp_path: Path) -> None:
@@ -98,6 +105,10 @@ def layers(x):
     for weight in weights:
         x = torch.tanh(torch.mm(x, weight))
     return x
+def gates(x):
+    for weight in weights:
+        x = x * weight * x
+    return x
 class Again(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x):
@@ -108,13 +119,14 @@ class Again(torch.autograd.Function):
         return torch.mm(g, weights[0].detach())
 x = torch.randn(64, 64, requires_grad=True)
 with profile(activities=[ProfilerActivity.CPU], record_shapes=True) as profiler:
-    if sys.argv[1] == "penalty":
-        (g,) = torch.autograd.grad(layers(x).sum(), x, create_graph=True)
+    if sys.argv[1].startswith("penalty"):
+        function = gates if sys.argv[1].endswith("gates") else layers
+        (g,) = torch.autograd.grad(function(x).sum(), x, create_graph=True)
         (g.norm(dim=1) - 1).pow(2).mean().backward()
     elif sys.argv[1] == "custom":
         Again.apply(layers(x)).sum().backward()
     else:
-        checkpoint(layers, x, use_reentrant=False).sum().backward()
+        checkpoint(layers, x, use_reentrant=sys.argv[1].endswith("reentrant")).sum().backward()
 profiler.export_chrome_trace(sys.argv[2])
 """
 """Gradients of gradients, with the sizes of the forward pass; a function whose gradient is the forward operator; and
@@ -122,9 +134,12 @@ checkpoints."""
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(("passes", "n"), [("penalty", 0), ("custom", 0), ("checkpoint", 3)])
+@pytest.mark.parametrize(
+    ("passes", "n"),
+    [("penalty", 0), ("penalty of gates", 0), ("custom", 0), ("checkpoint", 3), ("checkpoint, reentrant", 3)],
+)
 def test_only_checkpoints_run_the_forward_pass_again(passes: str, n: int, tmp_path: Path) -> None:
     trace = tmp_path / "trace.json"
     subprocess.run([sys.executable, "-c", PASSES, passes, trace], check=True, capture_output=True)
-    query = "SELECT count(*) FILTER (is_recompute) FROM op_costs WHERE op_name = 'aten::mm'"
+    query = "SELECT count(*) FILTER (is_recompute) FROM op_costs WHERE op_name IN ('aten::mm', 'aten::mul')"
     assert ask(trace, query) == [(n,)]
