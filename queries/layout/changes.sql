@@ -22,10 +22,11 @@
 -- [fractions]
 -- calls = "calls{/step| (mean)}"
 WITH every AS (
-    SELECT *, coalesce(layer, 'filter ' || filter, op_name, '(no operator)') AS place_name FROM totals WHERE is_counted
+    SELECT *, coalesce(layer, 'filter ' || filter, op_name, '(no operator)') AS place_name FROM totals
+    WHERE is_counted OR is_carried
 ), conv AS (
     SELECT place_name, direction, sum(every.total_ns / per_rank) AS total_ns FROM every
-    WHERE in_call AND coalesce(layer, filter) IS NOT NULL GROUP BY ALL
+    WHERE is_counted AND in_call AND coalesce(layer, filter) IS NOT NULL GROUP BY ALL
 ), change AS (
     SELECT c.*, coalesce(c.layer, 'filter ' || c.filter, c.op_name, '(no operator)') AS place_name,
         regexp_extract(p.formats, 'src[:_]\S*?blocked:(\w+)', 1) AS logged_source,

@@ -14,9 +14,10 @@
 -- [fractions]
 -- calls = "calls{/step| (mean)}"
 WITH every AS MATERIALIZED (
-    SELECT category, in_call, is_continued, per_rank, n, alone_ns, total_ns FROM totals WHERE is_counted
+    SELECT category, in_call, is_continued, is_counted, per_rank, n, alone_ns, total_ns FROM totals
+    WHERE is_counted OR is_carried
 ), conv AS (
-    SELECT sum(every.total_ns / per_rank) AS total_ns FROM every WHERE in_call
+    SELECT sum(every.total_ns / per_rank) AS total_ns FROM every WHERE in_call AND is_counted
 )
 SELECT if(in_call, 'inside convolutions', 'between operators') AS place,
     round(sum(n / per_rank) FILTER (is_continued IS NOT true), 6) AS calls, sum(alone_ns / per_rank) AS busy_ns,
@@ -24,6 +25,6 @@ SELECT if(in_call, 'inside convolutions', 'between operators') AS place,
     CASE WHEN in_call THEN 100.0 * sum(every.total_ns / per_rank) / nullif((SELECT total_ns FROM conv),
         0) END AS conv_pct
 FROM every
-WHERE category = 'layout_transpose'
+WHERE is_counted AND category = 'layout_transpose'
 GROUP BY in_call
 ORDER BY busy_ns DESC, place

@@ -36,6 +36,17 @@ def test_conversions_are_part_of_the_busy_time(tmp_path: Path) -> None:
     assert answer(RULE, given, tmp_path).problem.endswith("take 0.100 ms, 12.5 % of the device's busy time.")
 
 
+def test_its_share_is_of_work_launched_before_the_step_too(tmp_path: Path) -> None:
+    given = Given()
+    given.device("NVIDIA GeForce RTX 3090")
+    for start in (1000, 2000, 3000):
+        given.span("step", f"step#{start}", start, start + 900)
+        given.kernel("ampere_sgemm_128x64_nn", start + 200, start + 800, launched=start - 50)
+        given.op("aten::mm", start, start + 90, MATRIX, ["", ""], "double")
+        given.kernel("volta_dgemm", start + 20, start + 170, launched=start + 1)
+    assert answer(RULE, given, tmp_path).problem.endswith("take 0.150 ms, 20.0 % of the device's busy time.")
+
+
 def test_below_it_is_not(tmp_path: Path) -> None:
     assert answer(RULE, steps(4), tmp_path).status == "not found"
 

@@ -66,6 +66,20 @@ def test_above_the_threshold_it_is_found_under_its_operator(tmp_path: Path) -> N
     assert (found.status, found.saving_ns, found.place) == ("found", 11_000, "Mostly under aten::contiguous")
 
 
+def test_its_share_is_of_work_launched_before_the_step_too(tmp_path: Path) -> None:
+    given = Given()
+    given.device("NVIDIA A100-SXM4-40GB")
+    for start in (1000, 2000, 3000):
+        given.span("step", f"step#{start}", start, start + 900)
+        given.kernel("ampere_sgemm_128x64_nn", start + 200, start + 800, launched=start - 50)
+        given.kernel(CONVOLUTION, start + 50, start + 150, launched=start + 1)
+        given.op("aten::contiguous", start + 20, start + 30)
+        given.kernel(TO_NHWC, start + 800, start + 850, launched=start + 21)
+    found = answer(RULE, given, tmp_path)
+    assert (found.status, found.saving_ns) == ("found", 50_000)
+    assert found.problem.startswith("6.7 % of the device's busy time")
+
+
 def test_below_it_is_not(tmp_path: Path) -> None:
     assert answer(RULE, steps(9), tmp_path).status == "not found"
 

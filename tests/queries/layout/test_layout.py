@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from given import Given, conv, pick, section
 
 IMAGE, FILTER = (2, 8, 32, 32), (8, 8, 3, 3)
@@ -29,6 +30,26 @@ def test_a_layout_change_inside_a_convolution_is_a_share_of_it(tmp_path: Path) -
         ("aten::contiguous", None, "NCHW", "NHWC", None),
         ("filter 8x8x3x3", "fprop", "NCHW", "NHWC", 25.0),
     ]
+
+
+def test_device_time_has_what_was_launched_before_a_step(tmp_path: Path) -> None:
+    given = Given()
+    given.device("NVIDIA A100-SXM4-40GB")
+    for start in (1000, 2000, 3000):
+        given.span("step", f"step#{start}", start, start + 900)
+        given.kernel("ampere_sgemm_128x64_nn", start + 200, start + 800, launched=start - 50)
+        conv(given, start, IMAGE, FILTER, padding=1)
+        given.kernel(TO_NHWC, start + 20, start + 70, launched=start + 1)
+        given.kernel("sm80_xmma_fprop_implicit_gemm_tf32f32", start + 70, start + 170, launched=start + 2)
+        given.op("aten::contiguous", start + 20, start + 30)
+        given.kernel(TO_NHWC, start + 800, start + 850, launched=start + 21)
+    connection = given.open(tmp_path)
+    found = section(connection, "layout/summary")
+    assert pick(found, "place", "busy_ns", "busy_pct", "conv_pct") == [
+        ("between operators", 50_000.0, 6.25, None),
+        ("inside convolutions", 50_000.0, 6.25, pytest.approx(100 / 3)),
+    ]
+    assert pick(section(connection, "layout/changes"), "busy_pct") == [(6.25,), (6.25,)]
 
 
 def test_formats_of_a_cpu_library_are_those_of_its_log(tmp_path: Path) -> None:
