@@ -5,7 +5,8 @@
 -- leave_out = ["base_calls", "calls", "ratio"]
 -- [columns]
 -- run = "run"
--- work = "layout conversion inside convolutions or between operators, bias, activation or pooling"
+-- work = """layout conversion inside convolutions, between operators or (no operator recorded) in an unknown place;
+-- bias, activation or pooling"""
 -- library = "library that implements it"
 -- base_calls = "of A"
 -- calls = "of the run"
@@ -18,8 +19,8 @@
 -- share_pct = "of difference"
 WITH side AS (
     SELECT p.run, p.label, p.share_of_ns AS whole_ns, c.library,
-        if(c.category = 'layout_transpose', if(c.in_call, 'layout inside convolutions', 'layout between operators'),
-            c.category) AS work,
+        CASE WHEN c.category <> 'layout_transpose' THEN c.category WHEN c.in_call THEN 'layout inside convolutions'
+            WHEN NOT c.in_call THEN 'layout between operators' ELSE 'layout conversion, place unknown' END AS work,
         coalesce(sum(c.calls) FILTER (c.run = 0), 0) AS base_calls,
         coalesce(sum(c.calls) FILTER (c.run > 0), 0) AS calls,
         coalesce(sum(c.busy_ns) FILTER (c.run = 0), 0) AS base_ns,

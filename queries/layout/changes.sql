@@ -6,7 +6,7 @@
 -- kernels = ["name"]
 -- [columns]
 -- layer = "layer, else the operator that caused it"
--- place = "inside a convolution call, or between operators"
+-- place = "inside a convolution call, between operators, or (unknown) where no operator is recorded for it"
 -- direction = "pass of the convolution it belongs to"
 -- source = "format before"
 -- target = "format after"
@@ -38,7 +38,9 @@ WITH every AS (
     FROM counted c LEFT JOIN raw.primitives p ON p.id = c.id AND c.kind = 'primitive'
     WHERE c.category = 'layout_transpose'
 )
-SELECT change.place_name AS layer, if(call_id IS NULL, 'between operators', 'inside convolutions') AS place,
+SELECT change.place_name AS layer,
+    CASE WHEN call_id IS NOT NULL THEN 'inside convolutions' WHEN op_id IS NOT NULL THEN 'between operators'
+        ELSE '(unknown)' END AS place,
     change.direction,
     coalesce(nullif(logged_source, ''), nullif(upper(named.source), ''), if(name LIKE '%:ReorderOutput', 'NCHWc', NULL),
         if(turns_filter, 'filter', NULL), '(unknown)')
@@ -52,5 +54,5 @@ SELECT change.place_name AS layer, if(call_id IS NULL, 'between operators', 'ins
         0) END AS layer_pct
 FROM change
 LEFT JOIN conv ON conv.place_name = change.place_name AND conv.direction IS NOT DISTINCT FROM change.direction
-GROUP BY change.place_name, change.direction, source, target, name, call_id IS NULL, call_id IS NOT NULL
+GROUP BY change.place_name, change.direction, source, target, name, place, call_id IS NOT NULL
 ORDER BY busy_ns DESC, layer, place, direction, source, target, name

@@ -9,7 +9,7 @@
 -- leave_out = ["conv_pct", "calls"]
 -- rest = ["calls", "busy_ns", "busy_pct", "conv_pct"]
 -- [columns]
--- place = "inside a convolution call, or between operators"
+-- place = "inside a convolution call, between operators, or (unknown) where no operator is recorded for it"
 -- name = "kernel or primitive"
 -- calls = "{per step|in the recording}"
 -- busy_ns = "device time {per step|in the recording}, overlaps counted once"
@@ -23,11 +23,11 @@
 WITH conv AS (SELECT sum(total_ns / per_rank) AS total_ns FROM conv_totals),
 every AS (SELECT sum(alone_ns / per_rank) AS busy_ns FROM totals WHERE is_counted OR is_carried)
 SELECT
-    if(in_call, 'inside convolutions', 'between operators') AS place,
+    if(in_call, 'inside convolutions', if(has_op, 'between operators', '(unknown)')) AS place,
     name, round(sum(n / per_rank) FILTER (is_continued IS NOT true), 6) AS calls, sum(alone_ns / per_rank) AS busy_ns,
     100.0 * sum(alone_ns / per_rank) / nullif(any_value(every.busy_ns), 0) AS busy_pct,
     if(in_call, 100.0 * sum(totals.total_ns / per_rank) / nullif(any_value(conv.total_ns), 0), NULL) AS conv_pct
 FROM totals, conv, every
 WHERE is_counted AND category = 'layout_transpose'
-GROUP BY in_call, name
+GROUP BY place, in_call, name
 ORDER BY 4 DESC, 1, 2

@@ -3,11 +3,12 @@
 -- category = "what it was (docs/vocabulary.md), or that it was launched outside the steps"
 -- library = "library that implements it"
 -- direction = "pass of the training step, where known"
--- in_call = "whether it ran inside a convolution call"
+-- in_call = "whether it ran inside a convolution call; NULL where no operator is recorded for it"
 -- calls = "kernels, copies, primitives or operators"
 -- busy_ns = "time, overlaps counted once"
 SELECT if(is_carried, '(launched outside these steps)', category) AS category,
-    coalesce(library, '(unknown)') AS library, direction, call_id IS NOT NULL AS in_call,
+    coalesce(library, '(unknown)') AS library, direction,
+    CASE WHEN call_id IS NOT NULL THEN true WHEN op_id IS NOT NULL THEN false END AS in_call,
     CAST(round(coalesce(sum(weight) FILTER (is_start AND is_continued IS NOT true), 0), 6) AS DOUBLE) AS calls,
     CAST(sum(own_ns * weight) AS DOUBLE) AS busy_ns
 FROM chosen_rows

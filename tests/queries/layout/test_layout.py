@@ -52,6 +52,27 @@ def test_device_time_has_what_was_launched_before_a_step(tmp_path: Path) -> None
     assert pick(section(connection, "layout/changes"), "busy_pct") == [(6.25,), (6.25,)]
 
 
+def test_a_change_without_an_operator_may_be_anywhere(tmp_path: Path) -> None:
+    given = Given()
+    conv(given, 0, IMAGE, FILTER, padding=1)
+    given.kernel(TO_NHWC, 2, 3, launched=1)
+    given.kernel("sm80_xmma_fprop_implicit_gemm_tf32f32", 3, 6, launched=2)
+    given.kernel(TO_NHWC, 12, 14)
+    given.op("aten::contiguous", 20, 30)
+    given.kernel(TO_NHWC, 22, 26, launched=21)
+    connection = given.open(tmp_path)
+    places = [("between operators", 4000.0), ("(unknown)", 2000.0), ("inside convolutions", 1000.0)]
+    for part in ("layout/summary", "layout/changes", "overview/layout"):
+        assert pick(section(connection, part), "place", "busy_ns") == places, part
+
+
+def test_without_operators_no_place_is_known(tmp_path: Path) -> None:
+    given = Given()
+    given.kernel(TO_NHWC, 2, 3, launched=1)
+    given.kernel("sm80_xmma_fprop_implicit_gemm_tf32f32", 3, 6, launched=2)
+    assert pick(section(given.open(tmp_path), "layout/summary"), "place", "calls") == [("(unknown)", 1.0)]
+
+
 def test_formats_of_a_cpu_library_are_those_of_its_log(tmp_path: Path) -> None:
     given = Given()
     given.op("aten::conv2d", 0, 100)
