@@ -2,10 +2,10 @@
 -- earlier on any device of its rank covers, or the idle time before it on its device, averaged over the devices of the
 -- rank. A moment belongs to one row, so that what several changes would take counts once. Rules of the same time read
 -- it here (first_layer_gradient, unfused_bias_activation, host_bound, data_loading, device_allocations,
--- exposed_communication by the views of each). Two costs are wider than any one rule: layout is what
--- layout_in_convolutions and layout_between_operators name together, which differ in where it is and in what to change;
--- copies are all between host and device, of which pageable_copies, tiny_copies and repeated_copies name those with an
--- option of their own."""
+-- exposed_communication by the views of each). Two costs are wider than the rules: layout is every conversion, also
+-- those that layout_in_convolutions and layout_between_operators leave out because the model needs them (transposes
+-- without convolutions, filters of TensorFlow); copies are all between host and device, of which pageable_copies,
+-- tiny_copies and repeated_copies name those with an option of their own."""
 -- materialize = true
 -- [columns]
 -- cost = "what would be gone: a name of [costs], each moment of idle time in one of them"
@@ -14,7 +14,7 @@
 -- is_idle = "whether it is the idle stretch before the row"
 -- saved_ns = "time that would be gone, per step"
 -- [costs]
--- layout = "kernels and primitives that only change the layout of tensors"
+-- layout = "all that only changes the layout of tensors, transposes that the model needs included"
 -- firstlayer = "the gradient of the network's input"
 -- copies = "copies between host and device, less what overlaps work that started earlier"
 -- pointwise = "unfused biases and activations of the forward pass"

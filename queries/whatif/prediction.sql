@@ -1,5 +1,6 @@
 -- title = "The step without these costs"
--- doc = "Each cost alone, then all together; moments that several of them would take away count once."
+-- doc = """Each cost alone, then all together; moments that several of them would take away count once. Layout is all
+-- that only changes the layout of tensors, transposes that the model needs included."""
 -- cannot = "Nothing of this was found in the steps of this trace."
 -- [params]
 -- costs = { type = "VARCHAR", doc = "costs, joined by commas; all when left out" }

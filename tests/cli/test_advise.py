@@ -159,7 +159,11 @@ def test_the_printed_sql_of_a_what_if_gives_its_numbers_again(
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (("--what-if", "coffee"), "there is no cost 'coffee' for --what-if. The costs are all, or: layout: "),
+        (
+            ("--what-if", "coffee"),
+            "there is no cost 'coffee' for --what-if. The costs are all, or: "
+            "layout: all that only changes the layout of tensors, transposes that the model needs included; ",
+        ),
         ((COPIES, "--what-if", "copies"), "--what-if cannot be combined with rules, --evidence or --fail-over."),
     ],
 )

@@ -196,7 +196,8 @@ def _answer(
     if not rows:
         return _finding(rule, NOT_FOUND, "")
     if rows[0]["problem"] is None:
-        return _finding(rule, CANNOT_TELL, f"{rows[0]['confidence']}.", record=needs()[rows[0]["place"] or "several_ranks"].record)
+        need = needs()[rows[0]["place"] or "several_ranks"]
+        return _finding(rule, CANNOT_TELL, f"{rows[0]['confidence']}.", record=need.record)
     most = max(rows, key=lambda row: (row["saving_ns"] or 0, -row["rank"]))
     share, is_once = most["saving_pct"], most["run_ns"] is not None
     of = "the step" if most["has_steps"] and not is_once else "the recording"
