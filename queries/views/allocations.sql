@@ -100,7 +100,8 @@ SELECT a.id, a.rank, a.pid, a.device, a.stream, a.address, a.size_bytes, a.alloc
         WHEN a.is_backward THEN if(a.freed_step = a.step AND (a.optimizer_ns IS NULL OR a.freed_ns < a.optimizer_ns),
             'temporary', 'gradient')
         -- With gradients and without a backward pass: as if one were to come. Without gradients it may be a cache.
-        WHEN a.has_gradients AND a.backward_ns IS NULL AND a.layer IS NOT NULL AND a.freed_ns > a.after_ns THEN 'activation'
+        WHEN a.has_gradients AND a.backward_ns IS NULL AND a.layer IS NOT NULL AND a.freed_ns > a.after_ns
+            THEN 'activation'
         WHEN a.freed_step = a.step AND (a.backward_ns IS NULL OR a.freed_ns < a.backward_ns) THEN 'temporary'
         WHEN a.layer IS NULL AND a.allocated_ns < a.model_ns AND a.maker_id IS NOT NULL AND a.freed_step = a.step
             THEN 'input'

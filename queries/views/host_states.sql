@@ -1,8 +1,8 @@
 -- doc = """States of the host threads that launch for a device, as stretches of time that follow one another: the first
 -- of loading data, allocating device memory, communicating, capturing a graph and waiting for the device that was in
 -- progress, or nothing of these. Threads of their own communicate and load ahead: a collective counts while none that
--- launches is in an operator, loading as in awaited_data. With the counted time of each before the stretch, so that what
--- an idle gap holds of each is the difference of two look-ups."""
+-- launches is in an operator, loading as in awaited_data. With the counted time of each before the stretch, so that
+-- what an idle gap holds of each is the difference of two look-ups."""
 -- materialize = true
 -- [columns]
 -- at_ns = "start of the stretch; it ends where the next one begins"

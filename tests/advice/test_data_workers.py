@@ -32,7 +32,7 @@ def test_below_it_is_not(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("tid", [1, 99])
 def test_a_thread_that_loads_ahead_keeps_no_step_waiting(tid: int, tmp_path: Path) -> None:
-    """Of the thread whose steps are marked 60 us are waited for; of another one nothing, and it is in no sum."""
+    """Steps wait 60 us for the loading on their own thread, and for none on another one, which is in no sum."""
     given = steps(60)
     for start in (0, 1000, 2000):
         given.span("phase", "data", start + 1, start + 999)

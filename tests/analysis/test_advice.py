@@ -175,7 +175,6 @@ KNOWN = {
     },
     "kineto/v100-dlrm-8ranks": {
         "exposed_communication": 11.056,
-        "communication_bound": 0.0,
         "host_bound": 8.624,
         "data_loading": 1.298,
         "small_grids": 0.641,
