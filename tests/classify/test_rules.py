@@ -6,6 +6,8 @@ import csv
 import gzip
 import json
 import re
+import subprocess
+import sys
 import time
 from collections import Counter
 from pathlib import Path
@@ -157,6 +159,9 @@ def test_a_name_of_unknown_kind() -> None:
     assert classify_name("eltwise,jit:avx2,forward_training").rule.startswith("primitives.toml")
     assert classify_name("volta_sgemm_64x64_nn").rule.startswith("kernels.toml")
     assert classify_name("InnerProduct").category == "gemm"
+    for name in ("conversion_kernel", "_conversion_backward", "convert_backward", "converse"):
+        assert classify_name(name).category != "conv", name
+    assert classify_name("conv_kernel").category == "conv"
 
 
 # The pre-filter must never hold back a rule that would have won.
@@ -203,6 +208,14 @@ def test_a_hostile_name_cannot_make_a_pattern_backtrack_for_long() -> None:
         for ask in (classify_kernel, classify_op, classify_primitive, classify_name):
             ask(word * 50_000)
     assert time.process_time() - start < 10
+
+
+def test_no_pattern_reads_a_repeated_word_in_many_ways() -> None:
+    """With a pattern that can split such a name in two ways at each word, the process would take years."""
+    names = ["mklfused" * 60 + "!conv", "add" + "back" * 60 + "!", "fused_add_" + "1" * 60 + "!"]
+    names += ["add" + "_a" * 60 + "_fusion!", "kernel_add" + "_4" * 60 + "!", "logical" + "_" * 60 + "!"]
+    program = f"from traceview.classify import *\nfor name in {names}: classify_op(name), classify_kernel(name)"
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
 
 
 # Real names, read in place from the folder of public traces.
