@@ -22,6 +22,8 @@ EVERY_RULE = [pytest.param(rule, id=f"context.toml#{rule.number}") for rule in c
 WINOGRAD = ("winogradForwardData4x4", "winogradForwardFilter4x4", "volta_sgemm_64x64_nt", "winogradForwardOutput4x4")
 WGRAD = ("winogradWgradData4x4", "winogradWgradDelta4x4", "volta_sgemm_64x64_nt", "winogradWgradOutput4x4")
 ADD = "void at::native::elementwise_kernel<128, 2, at::native::gpu_kernel_impl<at::native::CUDAFunctor_add<float>>>"
+REGULAR = "regular_fft<1024u, EPT<16u>, 16u, 2u, (padding_t)1, unsigned int, float>(kernel_arguments_t<unsigned int>)"
+UNFOLD = "void at::native::(anonymous namespace)::_unfold_backward_elementwise_kernel<128, 4>(int)"
 COPY = "void at::native::elementwise_kernel<128, 2, at::native::direct_copy_kernel_cuda(at::TensorIteratorBase&)>(int)"
 
 
@@ -54,6 +56,12 @@ def answer(name: str, op: str | None, siblings: Any = None) -> tuple[str, str | 
         ("volta_sgemm_64x64_nn", None, None, ("gemm", None, None)),
         ("volta_sgemm_64x64_nn", "net/Conv2D", None, ("conv", None, "fprop")),
         ("ampere_cgemm_32x32_nn", "aten::bmm", None, ("gemm", None, None)),
+        ("im2col_kernel", "aten::slow_conv2d_forward", None, ("conv", "explicit_gemm", "fprop")),
+        ("im2col_kernel", "aten::im2col", None, ("concat_split", None, None)),
+        ("col2im_kernel", "aten::col2im < Im2ColBackward0", None, ("concat_split", None, None)),
+        (UNFOLD, "aten::unfold_backward", None, ("elementwise", None, None)),
+        (REGULAR, "aten::_fft_r2c", None, ("other", None, None)),
+        (f"void DSE::{REGULAR}", "aten::cudnn_convolution", None, ("conv", "fft", "fprop")),
         (ADD, "aten::convolution", None, ("bias", None, "fprop")),
         (ADD, "aten::add", None, ("elementwise", None, None)),
         (COPY, "aten::copy_ < aten::clone < aten::contiguous", None, ("layout_transpose", None, None)),

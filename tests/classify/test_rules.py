@@ -332,6 +332,14 @@ def test_algorithms_that_the_name_tells(name: str, algorithm: str) -> None:
         ("MIOpenConvFFT_cgemm", "miopen"),
         ("void fft2d_r2c_32x32<float, false, 0u, false>(P)", "cudnn"),
         ("void DSE::vector_fft<1, 2, 128, 8, 8, 1, float, float, float2>(float2*, float2)", "cudnn"),
+        ("_ZN3DSE10vector_fftILi0ELi1ELi128ELi8ELi8ELi1EffS0_EEvPS1_", "cudnn"),
+        (
+            "void vector_fft<512u, EPT<8u>, 8u, (padding_t)6, unsigned int, float>(kernel_arguments_t<unsigned int>)",
+            "cufft",
+        ),
+        ("void regular_bluestein_fft<4096u, EPT<16u>, 16u, 1u>(P)", "cufft"),
+        ("void spRadix0032B::kernel1Mem<unsigned int, float, (fftDirection_t)-1>(P)", "cufft"),
+        ("vector_fft", None),
     ],
 )
 def test_libraries_are_only_those_that_the_name_tells(name: str, library: str | None) -> None:
