@@ -14,19 +14,22 @@ WITH every AS MATERIALIZED (
 ), first AS (
     SELECT rank, layer, input_shape, filter_shape FROM every
     QUALIFY row_number() OVER (PARTITION BY rank ORDER BY start_ns, op_id) = 1
+), opening AS (
+    SELECT rank, op_id, layer, input_shape FROM every WHERE direction = 'fprop'
+    QUALIFY row_number() OVER (PARTITION BY rank, step ORDER BY start_ns, op_id) = 1
 ), by_shape AS (
     -- The same tensors as the first convolution has: no other layer reads an image of that size through that filter.
     SELECT e.op_id AS call_id, e.layer, f.input_shape FROM every e JOIN first f ON f.rank = e.rank
     WHERE e.direction = 'dgrad' AND NOT coalesce(e.transposed, false) AND e.input_shape = f.input_shape
         AND e.filter_shape = f.filter_shape
-), opening AS (
-    SELECT rank, op_id, layer, input_shape FROM every WHERE direction = 'fprop'
-    QUALIFY row_number() OVER (PARTITION BY rank, step ORDER BY start_ns, op_id) = 1
+        -- A call later in a step may read what trained layers made: a GAN's discriminator, in the generator's turn.
+        AND (e.forward_call IS NULL OR e.forward_call IN (SELECT op_id FROM opening))
 ), by_call AS (
     -- Without shapes: the gradient of the call, or of the recorded layer, with which a step begins.
     SELECT e.op_id AS call_id, e.layer FROM every e SEMI JOIN opening o
         ON o.rank = e.rank AND o.input_shape IS NULL
-        AND if(o.layer = '(no layer)' OR o.layer LIKE '%(guessed)', e.forward_call = o.op_id, e.layer = o.layer)
+        AND coalesce(e.forward_call = o.op_id,
+            e.layer = o.layer AND o.layer <> '(no layer)' AND o.layer NOT LIKE '%(guessed)')
     WHERE e.direction = 'dgrad' AND NOT coalesce(e.transposed, false)
 ), copy AS (
     SELECT c.id, c.rank, c.step, c.start_ns, m.direction, m.size_bytes, c.n_steps

@@ -92,3 +92,29 @@ def test_a_layer_tells_without_shapes(tmp_path: Path) -> None:
     (row,) = section(connection, "firstlayer/gradient")
     assert (row["layer"], row["verdict"], row["dgrad_calls"], row["dgrad_ns"]) == ("conv1", "computed", 1, 5_000)
     assert rows(connection, "SELECT DISTINCT is_data FROM input_gradients") == [(False,)]
+
+
+def test_a_later_call_of_the_first_layer_may_need_its_input_gradient(tmp_path: Path) -> None:
+    """A GAN trains its discriminator on an image, then its generator through the discriminator: that gradient counts."""
+    given = Given()
+    for step in (0, 1000):
+        given.span("step", str(step), step, step + 1000)
+        for sequence, at, x, w in (
+            (1, 0, IMAGE, FIRST),
+            (2, 200, (2, 8, 32, 32), (3, 8, 3, 3)),
+            (3, 300, IMAGE, FIRST),
+        ):
+            conv(given, step + at, x, w, padding=1)
+            given.rows["ops"][-1]["sequence"] = step + sequence
+            given.kernel("implicit_convolve_sgemm", step + at + 5, step + at + 9, launched=step + at + 2)
+        for sequence, at, kernel in ((1, 100, WGRAD), (3, 400, DGRAD)):
+            conv_backward(given, step + at, IMAGE, FIRST, (2, 8, 32, 32), padding=1)
+            given.rows["ops"][-1].update(sequence=step + sequence, forward_thread=1, tid=2)
+            given.kernel(kernel, step + at + 5, step + at + 35, launched=step + at + 2)
+            given.rows["api_calls"][-1]["tid"] = 2
+    connection = given.open(tmp_path)
+    (row,) = section(connection, "firstlayer/gradient")
+    assert (row["verdict"], row["dgrad_calls"], row["dgrad_ns"]) == ("not computed", 0, 0)
+    assert rows(
+        connection, "SELECT count(*) FROM conv_calls WHERE direction = 'dgrad' AND forward_call IS NOT NULL"
+    ) == [(2,)]
