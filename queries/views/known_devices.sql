@@ -9,15 +9,16 @@
 -- kind = "gpu or cpu"
 -- product = "what its peak rates are looked up by; NULL where unknown"
 -- name_from = "recorded, or what the product rests on"
--- sheet = """its datasheet: the first of classify/devices.toml whose pattern the product's name matches; a laptop's
--- product has none, since it shares the name of a faster and larger one for desktops"""
+-- sheet = """its datasheet: the first of classify/devices.toml whose pattern the product's name matches; none for a
+-- laptop's product, which shares the name of a faster and larger one for desktops, for a part of a device (MIG) or a
+-- virtual one, and where another number of multiprocessors is recorded than the sheet has"""
 WITH used AS (
     SELECT DISTINCT rank, device FROM raw.kernels
 ), device AS (
-    SELECT rank, device, name, kind, architecture FROM raw.devices
+    SELECT rank, device, name, kind, architecture, n_cores FROM raw.devices
     UNION ALL
     -- Kineto numbers AMD's kernels by agents, among which are the processors, and the list of devices from 0.
-    SELECT u.rank, u.device, o.name, 'gpu', NULL FROM used u
+    SELECT u.rank, u.device, o.name, 'gpu', NULL, NULL FROM used u
     LEFT JOIN (SELECT rank, any_value(name) AS name FROM raw.devices WHERE kind = 'gpu' GROUP BY rank
         HAVING count(DISTINCT name) = 1) o ON o.rank = u.rank
     WHERE NOT EXISTS (FROM raw.devices d WHERE d.rank = u.rank AND d.device IS NOT DISTINCT FROM u.device)
@@ -54,7 +55,7 @@ WITH used AS (
             if(t.rank IS NULL, g.architecture || if(starts_with(g.architecture, 'gfx'), '', ' or later'),
                 t.architecture))
             AS name,
-        d.kind, coalesce(h.name, if(n.rank IS NULL, d.name, coalesce(t.product, g.product))) AS product,
+        d.kind, if(h.name IS NULL, d.n_cores, NULL) AS n_cores, coalesce(h.name, if(n.rank IS NULL, d.name, coalesce(t.product, g.product))) AS product,
         CASE WHEN h.name IS NOT NULL THEN '--gpu ' || h.name WHEN n.rank IS NULL THEN 'recorded'
             ELSE coalesce(t.name_from, g.name_from) END AS name_from
     FROM device d
@@ -66,7 +67,8 @@ WITH used AS (
     -- By product: there are few, and to match them takes longest.
     SELECT d.product, k FROM (SELECT DISTINCT product FROM known) d JOIN names.device k
         ON regexp_matches(d.product, '(?i)' || k.pattern)
-    WHERE NOT regexp_matches(d.product, '(?i)\b(laptop|mobile|max-q)\b')
+    WHERE NOT regexp_matches(d.product, '(?i)\b(laptop|mobile|max-q|mig|grid)\b|-\d+[abcq](me)?$')
     QUALIFY row_number() OVER (PARTITION BY d.product ORDER BY k.position) = 1
 )
-SELECT known.*, sheet.k AS sheet FROM known LEFT JOIN sheet USING (product)
+SELECT known.* EXCLUDE (n_cores), if(known.n_cores <> sheet.k.n_cores, NULL, sheet.k) AS sheet
+FROM known LEFT JOIN sheet USING (product)

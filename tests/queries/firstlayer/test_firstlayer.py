@@ -95,7 +95,7 @@ def test_a_layer_tells_without_shapes(tmp_path: Path) -> None:
 
 
 def test_a_later_call_of_the_first_layer_may_need_its_input_gradient(tmp_path: Path) -> None:
-    """A GAN trains its discriminator on an image, then its generator through the discriminator: that gradient counts."""
+    """A GAN trains its discriminator on an image, then its generator through the discriminator."""
     given = Given()
     for step in (0, 1000):
         given.span("step", str(step), step, step + 1000)

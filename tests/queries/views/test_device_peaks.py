@@ -97,6 +97,39 @@ def test_a_laptops_product_is_not_the_desktops_of_its_name(name: str, tmp_path: 
     assert peaks(tmp_path, name) == (None, None, "unknown")
 
 
+STRANGERS = [
+    ("NVIDIA A100-SXM4-40GB MIG 1g.5gb", {}),
+    ("NVIDIA H100 80GB HBM3 MIG 1g.10gb", {}),
+    ("GRID A100D-10C", {}),
+    ("GRID A100-1-5CME", {}),
+    ("NVIDIA A10-4Q", {}),
+    ("NVIDIA RTX A6000-48Q", {}),
+    ("NVIDIA A100X", {}),
+    ("NVIDIA GeForce RTX 4090 D", {}),
+    ("NVIDIA GeForce RTX 3080 12GB", {}),
+    ("NVIDIA H200 NVL", {}),
+    ("Tesla P100-PCIE-12GB", {}),
+    ("Tesla V100-FHHL-16GB", {}),
+    ("GeForce GTX 1060 3GB", {}),
+    ("Quadro K4000", {}),
+    ("NVIDIA A100-SXM4-40GB", {"n_cores": 14}),
+    ("AMD Instinct MI300X", {"n_cores": 38}),
+    ("GeForce GTX 1070", {"n_cores": 16}),
+]
+
+
+def test_a_part_of_a_device_and_one_of_a_similar_name_have_not_its_rates(tmp_path: Path) -> None:
+    """A slice has a seventh of the multiprocessors; an H200 NVL is slower than an H200."""
+    given = Given()
+    for number, (name, facts) in enumerate(STRANGERS):
+        given.device(name, device=number, **facts)
+    given.device("NVIDIA A100-SXM4-40GB", device=100, n_cores=108)
+    query = "SELECT name, fp32_flop_per_s, memory_bytes_per_s FROM device_peaks ORDER BY device"
+    *found, whole = rows(given.open(tmp_path), query)
+    assert found == [(name, None, None) for name, _ in STRANGERS]
+    assert whole == ("NVIDIA A100-SXM4-40GB", 19.5e12, 1555e9)
+
+
 def test_nor_has_it_the_multiprocessors_of_the_desktops(tmp_path: Path) -> None:
     """A GTX 1070 has 15 of them, one for laptops 16."""
     for name, n_cores in (("GeForce GTX 1070", [(15,)]), ("GeForce GTX 1070 with Max-Q Design", [])):
