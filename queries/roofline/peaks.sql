@@ -16,6 +16,8 @@ SELECT DISTINCT dtype, peak_flop_per_s, vector_flop_per_s, memory_bytes_per_s,
         WHEN rank NOT IN (SELECT rank FROM raw.kernels)
             THEN 'about: the peak of a CPU is that at the clock that was noted, which turbo clocks may exceed'
                 || if(is_copy_rate, '; the bandwidth is that of a copy after the recording', '')
+        WHEN contains(peaks_from, 'taken for ')
+            THEN 'about: the device is not named, and ' || regexp_extract(peaks_from, 'taken for [^,]+')
         WHEN starts_with(peaks_from, 'the trace') THEN 'recorded' ELSE 'sheet' END AS verdict, peaks_from
 FROM op_rooflines WHERE executed_flop > 0
 ORDER BY dtype, peaks_from, peak_flop_per_s, vector_flop_per_s, memory_bytes_per_s, verdict

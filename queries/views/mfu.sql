@@ -23,6 +23,8 @@ SELECT f.rank, any_value(f.step_ns) AS step_ns, sum(f.model_flop) AS model_flop,
         WHEN bool_or(f.has_upper_bounds) THEN 'about: some of the FLOP are an upper bound'
         WHEN f.rank NOT IN (SELECT rank FROM raw.kernels)
             THEN 'about: the peak of a CPU is that at the clock that was noted, which turbo clocks may exceed'
+        WHEN contains(any_value(f.peaks_from), 'taken for ') THEN 'about: the device is not named, and '
+            || regexp_extract(any_value(f.peaks_from), 'taken for [^,]+')
         WHEN any_value(c.covered_pct) < 95
             THEN 'at least: the rest of the device time has no recorded arguments or model'
         ELSE 'measured' END AS verdict,

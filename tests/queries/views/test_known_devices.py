@@ -6,7 +6,7 @@ import tomllib
 from collections.abc import Iterable
 from pathlib import Path
 
-from given import Given, conv, rows
+from given import Given, conv, pick, rows, section
 
 from traceview.classify.rules import FOLDER
 
@@ -63,12 +63,18 @@ def test_every_architecture_is_told_by_its_own_examples(tmp_path: Path) -> None:
 
 def test_a_guess_says_so_wherever_a_peak_is_shown(tmp_path: Path) -> None:
     given = Given()
+    given.span("step", "0", 0, 20)
     conv(given, 0, (16, 64, 28, 28), (64, 64, 3, 3), padding=1)
     given.kernel(VOLTA, 2, 8, launched=1)
     with given.open(tmp_path) as connection:
         peak, source = rows(connection, "SELECT peak_flop_per_s, peaks_from FROM conv_costs")[0]
         # What is thought is not what was recorded.
         assert rows(connection, "FROM devices") == []
+        taken = "about: the device is not named, and taken for Tesla V100-SXM2-16GB"
+        assert rows(connection, "SELECT verdict FROM mfu") == [(taken,)]
+        assert pick(section(connection, "roofline/peaks"), "verdict") == [(taken,)]
+        (row,) = section(connection, "overview/efficiency")
+        assert (row["at_least"], row["device"]) == ("about ", "fp32, dense; taken for Tesla V100-SXM2-16GB")
     assert peak == 15.7e12
     assert source.startswith(f"taken for Tesla V100-SXM2-16GB, as kernels are of Volta ({VOLTA}); --gpu names another")
 
