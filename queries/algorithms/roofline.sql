@@ -50,7 +50,8 @@ WITH call AS (
         sum(c.calls / per_rank * executed_flop / executed_flop_per_byte) AS bytes,
         sum(c.calls / per_rank * executed_flop / attainable_flop_per_s) AS attainable_s,
         nullif(sum(total_ns / per_rank), 0) AS total_ns, sum(total_ns / per_rank) < any_value(w.launch_ns) AS is_late,
-        bool_and(c.attainable_flop_per_s < peak_flop_per_s) AS is_memory_bound, any_value(peaks_from) AS peaks_from
+        bool_and(c.attainable_flop_per_s < peak_flop_per_s) AS is_memory_bound, any_value(peaks_from) AS peaks_from,
+        bool_and(c.rank IN (SELECT rank FROM peaks WHERE memory_bytes_per_s IS NOT NULL)) AS has_bandwidth
     FROM conv_totals c LEFT JOIN wait w ON w.layer = c.layer AND w.direction = c.direction
     WHERE has_costs
     GROUP BY c.layer, c.direction, c.algorithm, arithmetic, gemm
@@ -63,7 +64,9 @@ SELECT layer, direction, coalesce(algorithm, '(unknown)') AS algorithm, arithmet
     if(reached_pct > 100, NULL, reached_pct) AS attainable_pct,
     CASE WHEN is_late THEN 'launch-bound' WHEN reached_pct > 100 THEN 'cannot tell: faster than the peaks'
         WHEN reached_pct IS NULL THEN 'cannot tell: ' || if(executed_flop IS NULL, 'algorithm not known',
-            coalesce(nullif(regexp_extract(peaks_from, '^unknown: (.*)', 1), ''), 'peaks of the device not known'))
+            if(bytes IS NULL, 'sizes of the output not known',
+                coalesce(nullif(regexp_extract(peaks_from, '^unknown: (.*)', 1), ''), 'peaks of the device not known')))
+        WHEN NOT has_bandwidth THEN 'cannot tell: bandwidth of the memory not known'
         ELSE if(is_memory_bound, 'memory-bound', 'compute-bound')
             || if(reached_pct < 50, format(' ({:.0f} % of it reached)', reached_pct), '')
         END AS bound, peaks_from

@@ -23,7 +23,8 @@
 -- executed_flop_per_byte = "arithmetic intensity of the algorithm that ran"
 -- peak_flop_per_s = "of the device for this arithmetic; NULL where unknown"
 -- memory_bytes_per_s = "of the device; NULL where unknown"
--- attainable_flop_per_s = "roofline: the smaller of the peak and intensity times bandwidth"
+-- attainable_flop_per_s = """roofline: the smaller of the peak and intensity times bandwidth; the peak where the
+-- bandwidth is not known, NULL where the bytes are not"""
 -- peaks_from = "source of the peaks, or unknown, and why"
 WITH ways AS (
     SELECT c.op_id, c.rank, c.direction, c.algorithm, c.flop, c.dtype,
@@ -55,5 +56,8 @@ SELECT op_id, direction, method, arithmetic, flop AS direct_flop, executed_flop,
     gemm_n, gemm_k,
     CAST(moved_bytes AS BIGINT) AS moved_bytes, flop / moved_bytes AS direct_flop_per_byte,
     executed_flop / moved_bytes AS executed_flop_per_byte, peak_flop_per_s, memory_bytes_per_s,
-    least(peak_flop_per_s, executed_flop / moved_bytes * memory_bytes_per_s) AS attainable_flop_per_s, peaks_from
+    -- Else NULL would be passed over.
+    if(moved_bytes > 0 AND executed_flop > 0,
+        least(peak_flop_per_s, executed_flop / moved_bytes * memory_bytes_per_s), NULL) AS attainable_flop_per_s,
+    peaks_from
 FROM rated

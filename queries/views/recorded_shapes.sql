@@ -20,6 +20,7 @@ WITH said AS (
         TRY_CAST(json_extract_string(o.inputs, '$[' || p.padding || ']') AS BIGINT[]) AS padding,
         TRY_CAST(json_extract_string(o.inputs, '$[' || p.dilation || ']') AS BIGINT[]) AS dilation,
         TRY_CAST(json_extract_string(o.inputs, '$[' || p.transposed || ']') AS BOOLEAN) AS transposed,
+        TRY_CAST(json_extract_string(o.inputs, '$[' || p.output_padding || ']') AS BIGINT[]) AS output_padding,
         TRY_CAST(json_extract_string(o.inputs, '$[' || p.groups || ']') AS BIGINT) AS groups,
         json_extract_string(o.types, '$[' || p.input || ']') AS dtype,
         -- Which of the gradients of input and filter it was asked for.
@@ -29,7 +30,7 @@ WITH said AS (
     FROM said o JOIN names.conv p ON p.name = o.name
 ), told AS MATERIALIZED (
     SELECT row_number() OVER () AS number, * FROM recorded WHERE len(x) >= 3 AND len(w) = len(x)
-        AND list_max(list_concat(x, w, dy, stride, padding, dilation)) < 2147483648
+        AND list_max(list_concat(x, w, dy, stride, padding, dilation, output_padding, [groups])) < 2147483648
 ), best AS (
     SELECT a.call_id AS op_id,
         arg_min(t.number, row(t.stride IS NULL AND t.dy IS NULL, t.position, o.depth, o.id)) AS number
@@ -43,8 +44,11 @@ WITH said AS (
     SELECT *,
         CASE
             WHEN len(dy) = len(x) THEN dy
-            WHEN NOT coalesce(transposed, false) AND len(stride) = len(x) - 2 AND len(padding) = len(x) - 2
-                THEN [x[1], w[1]]
+            WHEN coalesce(len(stride) <> len(x) - 2 OR len(padding) <> len(x) - 2, true) THEN NULL
+            WHEN transposed AND len(output_padding) = len(x) - 2 THEN [x[1], w[2] * coalesce(groups, 1)]
+                || list_transform(range(1, len(x) - 1), lambda d: (x[d + 2] - 1) * stride[d] - 2 * padding[d]
+                    + coalesce(dilation[d], 1) * (w[d + 2] - 1) + output_padding[d] + 1)
+            WHEN NOT coalesce(transposed, false) THEN [x[1], w[1]]
                 || list_transform(range(1, len(x) - 1), lambda d:
                 (x[d + 2] + 2 * padding[d] - coalesce(dilation[d], 1) * (w[d + 2] - 1) - 1) // greatest(stride[d], 1)
                     + 1)

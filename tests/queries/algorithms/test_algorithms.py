@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from given import Given, conv, pick, section
+from given import Given, conv, pick, rows, section
 
 IMAGE, FILTER = (16, 64, 56, 56), (64, 64, 3, 3)
 DIRECT = 2 * 16 * 64 * 64 * 9 * 56 * 56
@@ -91,6 +91,43 @@ def test_each_layer_is_bound_by_something_in_words(
     """Few channels move more than they compute; tiny kernels wait for their launch longer than they run."""
     (row,) = section(layer(images, channels, kernel_us, 0).open(tmp_path), "algorithms/roofline")
     assert row["bound"].partition(" (")[0] == bound
+
+
+def transposed(output_padding: list[int] | str) -> Given:
+    given = Given()
+    values = ["", "", "", [2, 2], [1, 1], [1, 1], True, output_padding, 1]
+    given.op("aten::convolution", 0, 10, [(8, 64, 28, 28), (64, 32, 4, 4), *[()] * 7], values)
+    given.kernel("sm80_xmma_dgrad_implicit_gemm_tf32f32_tf32f32_f32_nhwckcrs_nhwc_kernel_cudnn", 5, 9, launched=1)
+    given.device("NVIDIA A100-SXM4-40GB")
+    return given
+
+
+@pytest.mark.parametrize(
+    ("output_padding", "side", "bound"),
+    [
+        ([0, 0], 56, "memory-bound"),
+        ([1, 1], 57, "memory-bound"),
+        ("", None, "cannot tell: sizes of the output not known"),
+    ],
+)
+def test_the_output_of_a_transposed_convolution_counts(
+    tmp_path: Path, output_padding: list[int] | str, side: int | None, bound: str
+) -> None:
+    connection = transposed(output_padding).open(tmp_path)
+    (row,) = section(connection, "algorithms/roofline")
+    assert row["bound"] == bound
+    flop = 2 * 8 * 28 * 28 * 64 * 32 * 4 * 4
+    bytes_moved = 4 * (8 * 64 * 28 * 28 + 64 * 32 * 4 * 4 + 8 * 32 * side * side) if side else None
+    assert row["intensity_flop_per_byte"] == (pytest.approx(flop / bytes_moved) if bytes_moved else None)
+    if bytes_moved:  # As the report of all operators has it.
+        assert rows(connection, "SELECT bytes FROM op_costs") == [(bytes_moved,)]
+
+
+def test_without_bandwidth_nothing_is_said_of_the_bound(tmp_path: Path) -> None:
+    given = winograd("Imaginary 9000")
+    given.rows["devices"][0]["fp32_flop_per_s"] = 1e13
+    (row,) = section(given.open(tmp_path), "algorithms/roofline")
+    assert row["bound"] == "cannot tell: bandwidth of the memory not known"
 
 
 def test_without_peaks_nothing_is_said_of_the_bound(tmp_path: Path) -> None:
