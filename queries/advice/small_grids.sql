@@ -17,8 +17,9 @@
 -- [params]
 -- grid_device_pct = { type = "DOUBLE", default = 15, doc = "found above this share of device time, in percent" }
 WITH few AS (
-    SELECT k.id, k.grid_x * k.grid_y * k.grid_z AS blocks, d.n_cores
-    FROM raw.kernels k JOIN raw.devices d ON d.rank = k.rank AND d.device = k.device WHERE blocks < d.n_cores
+    SELECT k.id, 1.0::DOUBLE * k.grid_x * k.grid_y * k.grid_z AS blocks, d.n_cores
+    FROM raw.kernels k JOIN raw.devices d ON d.rank = k.rank AND d.device = k.device
+    WHERE blocks < d.n_cores AND least(k.grid_x, k.grid_y, k.grid_z) > 0
 ), sized AS (
     -- Their texts are not joined: of 500 ranks these take 100 MB.
     SELECT c.*, f.blocks, f.n_cores

@@ -4,7 +4,9 @@ WITH said AS (
         AS reason), p.is_told
     FROM costed.raw r JOIN costed.problem p ON p.number = r.number
 ), judged AS (
-    SELECT *, reason IS NULL AND coalesce(bytes >= 0, matrix_flop > 0, false) AS is_known FROM said
+    -- A damaged padding or size makes a cost negative.
+    SELECT *, least(matrix_flop, executed_flop, vector_flop) < 0 IS NOT TRUE AND reason IS NULL
+        AND coalesce(bytes >= 0, matrix_flop > 0, false) AS is_known FROM said
 )
 SELECT number, model, family, direction, is_wrapper, dtype, is_known,
     if(is_known, matrix_flop, NULL) AS matrix_flop, if(is_known, executed_flop, NULL) AS executed_flop,

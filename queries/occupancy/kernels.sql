@@ -21,9 +21,10 @@
 -- fill_pct = "filled of device"
 WITH sized AS (
     SELECT k.name, k.category, k.op_name, k.dur_ns, d.n_cores, d.n_cores * d.max_threads_per_core AS capacity,
-        k.grid_x * k.grid_y * k.grid_z AS blocks,
-        k.grid_x * k.grid_y * k.grid_z * k.block_x * k.block_y * k.block_z AS threads
+        1.0::DOUBLE * k.grid_x * k.grid_y * k.grid_z AS blocks,
+        1.0::DOUBLE * k.grid_x * k.grid_y * k.grid_z * k.block_x * k.block_y * k.block_z AS threads
     FROM kernels k JOIN device_sizes d ON d.rank = k.rank AND d.device = k.device
+    WHERE least(k.grid_x, k.grid_y, k.grid_z, k.block_x, k.block_y, k.block_z) > 0
 )
 SELECT name, category, coalesce(op_name, '(no operator)') AS operator, count(*) AS calls,
     CAST(sum(dur_ns) AS BIGINT) AS total_ns,

@@ -23,10 +23,12 @@
 -- occupancy_pct = "occupancy of threads"
 WITH sized AS (
     SELECT k.rank, k.device, d.name, d.size_from, d.n_cores * d.max_threads_per_core AS capacity, k.dur_ns,
-        k.occupancy_pct, k.grid_x * k.grid_y * k.grid_z AS blocks,
-        k.block_x * k.block_y * k.block_z AS threads_per_block, d.n_cores
+        k.occupancy_pct, 1.0::DOUBLE * k.grid_x * k.grid_y * k.grid_z AS blocks,
+        1.0::DOUBLE * k.block_x * k.block_y * k.block_z AS threads_per_block, d.n_cores
     FROM kernels k JOIN device_sizes d ON d.rank = k.rank AND d.device = k.device
+    -- No launch has a grid without blocks: what says so is damaged.
     WHERE k.category <> 'communication' AND k.grid_x IS NOT NULL
+        AND least(k.grid_x, k.grid_y, k.grid_z, k.block_x, k.block_y, k.block_z) > 0
 )
 SELECT rank, device, any_value(name) AS name, any_value(capacity) AS capacity, count(*) AS kernels,
     count(*) FILTER (blocks * threads_per_block < capacity) AS unfilled,

@@ -14,8 +14,8 @@
 -- waves = "times that all multiprocessors are filled, the last one perhaps in part"
 -- in_last = "blocks of the last wave"
 WITH launch AS (
-    SELECT k.id, k.rank, d.n_cores, c.* EXCLUDE (position, name), k.grid_x * k.grid_y * k.grid_z AS grid,
-        (k.block_x * k.block_y * k.block_z + 31) // 32 AS warps_each,
+    SELECT k.id, k.rank, d.n_cores, c.* EXCLUDE (position, name), TRY(k.grid_x * k.grid_y * k.grid_z) AS grid,
+        TRY((k.block_x * k.block_y * k.block_z + 31) // 32) AS warps_each,
         256 * ((32 * k.registers + 255) // 256) AS registers_each,
         regexp_matches(k.name, '(?i)sm(90|1[0-9]{2})|nvjet|persistent|stream_?k|cluster') AS is_persistent,
         c.shared_unit * ((k.shared_bytes + c.shared_reserved + c.shared_unit - 1) // c.shared_unit) AS shared_each

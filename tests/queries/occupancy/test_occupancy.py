@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from given import Given, pick, section
+from advised import answer
+from given import Given, pick, rows, section
 
 GRID = {"grid_y": 1, "grid_z": 1, "block_y": 1, "block_z": 1}
 
@@ -29,6 +30,22 @@ def test_threads_against_what_the_device_holds(tmp_path: Path) -> None:
         ("short of one block", 1279 * 128, 25.0),
     ]
     assert sum(kernel["time_pct"] for kernel in kernels) == row["time_pct"]
+
+
+def test_a_damaged_grid_takes_no_answer_away(tmp_path: Path) -> None:
+    given = Given()
+    given.device("V100", n_cores=80, max_threads_per_core=2048, architecture="7.0")
+    for at, size in ((0, 2**31 - 1), (10, 2**62)):
+        grid = {"grid_x": size, "grid_y": 65535, "grid_z": 65535, "block_x": size, "block_y": 1, "block_z": 1024}
+        given.kernel("volta_sgemm_64x64_nn", at, at + 10, registers=32, shared_bytes=0, **grid)
+    given.kernel("few blocks", 20, 40, grid_x=79, block_x=1024, **GRID)
+    given.kernel("no blocks", 40, 50, grid_x=-5, block_x=1024, **GRID)
+    connection = given.open(tmp_path)
+    (row,) = section(connection, "occupancy/summary")
+    assert (row["kernels"], row["unfilled"], row["few_blocks_pct"]) == (3, 1, 50.0)
+    assert pick(section(connection, "occupancy/kernels"), "name") == [("few blocks",)]
+    assert rows(connection, "SELECT waves FROM waves") == []
+    assert answer("small_grids", given, tmp_path / "again").status == "not found"
 
 
 @pytest.mark.shared

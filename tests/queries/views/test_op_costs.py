@@ -295,3 +295,12 @@ def test_only_single_precision_on_ampere_and_later_is_tf32(
     given.op("aten::mm", 0, 10, SQUARE, ["", ""], dtype=dtype)
     given.kernel(kernel, 12, 20, launched=5)
     assert rows(given.open(tmp_path), "SELECT dtype FROM op_costs") == [(expected,)]
+
+
+def test_a_negative_cost_is_none(tmp_path: Path) -> None:
+    """A damaged padding would make an output of fewer than no elements."""
+    given = Given()
+    conv(given, 0, (1, 3, 8, 8), (4, 3, 3, 3), padding=[-9, 0])
+    conv(given, 20, (1, 3, 8, 8), (4, 3, 3, 3))
+    costs = rows(given.open(tmp_path), "SELECT matrix_flop, bytes FROM op_costs WHERE matrix_flop IS NOT NULL")
+    assert costs == [(2 * 4 * 6 * 6 * 3 * 9, 4 * (3 * 64 + 4 * 3 * 9 + 4 + 4 * 36))]
