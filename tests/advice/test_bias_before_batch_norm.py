@@ -48,4 +48,7 @@ def test_before_anything_else_it_is_not(tmp_path: Path) -> None:
 
 def test_an_empty_capture_cannot_tell(tmp_path: Path) -> None:
     found = answer(RULE, Given(), tmp_path)
-    assert (found.status, found.reason) == ("cannot tell", "no convolution was recognised in this trace.")
+    assert (found.status, found.reason) == (
+        "cannot tell",
+        "no operator or kernel of a convolution was recognised in this trace.",
+    )

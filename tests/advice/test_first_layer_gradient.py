@@ -71,4 +71,7 @@ def test_a_copy_of_another_size_does_not(tmp_path: Path) -> None:
 
 def test_an_empty_capture_cannot_tell(tmp_path: Path) -> None:
     found = answer(RULE, Given(), tmp_path)
-    assert (found.status, found.reason) == ("cannot tell", "the trace holds no gradient of a convolution.")
+    assert (found.status, found.reason) == (
+        "cannot tell",
+        "no operator or kernel of the gradient of a convolution was recognised in this trace.",
+    )

@@ -9,7 +9,7 @@ from advised import answer, training
 from given import Given, conv
 
 RULE = "library_off_on_cpu"
-REASON = "no convolution was recognised in this trace."
+REASON = "no operator or kernel of a convolution was recognised in this trace."
 
 
 def steps(below: str, conv_us: float = 100, **about: object) -> Given:
@@ -21,6 +21,14 @@ def steps(below: str, conv_us: float = 100, **about: object) -> Given:
             given.primitive(below, start + 20, start + 20 + conv_us / 2, impl="")
         given.op("MatMul", start + 500, start + 600)
     return given
+
+
+def test_primitives_outside_of_operators_are_not_said_to_be_none(tmp_path: Path) -> None:
+    """A log of oneDNN alone: all of its time is in convolutions, and none of them is a call."""
+    given = Given()
+    given.primitive("convolution", 0, 1500, prop_kind="forward_training")
+    found = answer(RULE, given, tmp_path)
+    assert (found.status, found.reason) == ("cannot tell", REASON)
 
 
 OFF = {"environment": {"TF_ENABLE_ONEDNN_OPTS": "0"}}

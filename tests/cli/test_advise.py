@@ -40,7 +40,10 @@ def test_json_holds_every_answer_in_the_same_columns(trace: Path, capsys: pytest
     assert (found["status"], found["saving_ns"], found["step_ns"]) == ("found", 20_000, 900_000)
     assert isinstance(found["evidence"], list)
     unknown = rows["layout_in_convolutions"]
-    assert (unknown["status"], unknown["reason"]) == ("cannot tell", "no convolution was recognised in this trace.")
+    assert (unknown["status"], unknown["reason"]) == (
+        "cannot tell",
+        "no operator or kernel of a convolution was recognised in this trace.",
+    )
     assert unknown["saving_ns"] is None
 
 
@@ -54,9 +57,9 @@ def test_what_cannot_be_told_is_one_line_by_what_to_record(trace: Path, capsys: 
     (line,) = text.replace("\n", " ").split("Not enough data ")[1:]
     assert re.match(r"for \d+ rules. To record: .* \(for \d+ rules\); .* \(memory_\w+, memory_near_limit\)", line)
     assert "--all says why." in line
-    assert "no convolution was recognised in this trace" not in text
+    assert "no operator or kernel of a convolution was recognised in this trace" not in text
     text = run(capsys, trace, "--all")
-    assert "no convolution was recognised in this trace" in text
+    assert "no operator or kernel of a convolution was recognised in this trace" in text
     assert "--all says why" not in text
 
 
