@@ -55,7 +55,8 @@ WITH used AS (
             if(t.rank IS NULL, g.architecture || if(starts_with(g.architecture, 'gfx'), '', ' or later'),
                 t.architecture))
             AS name,
-        d.kind, if(h.name IS NULL, d.n_cores, NULL) AS n_cores, coalesce(h.name, if(n.rank IS NULL, d.name, coalesce(t.product, g.product))) AS product,
+        d.kind, if(h.name IS NULL, d.n_cores, NULL) AS n_cores,
+        coalesce(h.name, if(n.rank IS NULL, d.name, coalesce(t.product, g.product))) AS product,
         CASE WHEN h.name IS NOT NULL THEN '--gpu ' || h.name WHEN n.rank IS NULL THEN 'recorded'
             ELSE coalesce(t.name_from, g.name_from) END AS name_from
     FROM device d
