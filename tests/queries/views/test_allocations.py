@@ -53,7 +53,7 @@ def test_what_only_allocates_is_part_of_what_needs_it(tmp_path: Path) -> None:
 def test_without_a_backward_pass_what_outlives_the_layers_is_kept_for_one(
     sequence: int | None, kind: str, tmp_path: Path
 ) -> None:
-    """Where operators run with gradients, which have numbers of autograd; else it is a cache, or a result."""
+    """Operators that run with gradients have numbers of autograd; without them it is a cache, or a result."""
     given = Given()
     given.span("step", "0", 0, 100)
     given.span("module", "net.a (Linear)", 10, 20)
