@@ -211,21 +211,11 @@ def test_a_file_that_is_cut_off(tmp_path: Path) -> None:
         on = {"device": 0, "stream": 7, "correlation": number}
         return [{"ph": "X", **call, "args": {"correlation": number}}, {"ph": "X", **kernel, "args": on}]
 
-    events: list[dict[str, object]] = [
-        {
-            "ph": "X",
-            "cat": "user_annotation",
-            "name": f"ProfilerStep#{n}",
-            "pid": 1,
-            "tid": 1,
-            "ts": 1000 * n,
-            "dur": 1000,
-        }
-        for n in range(3)
-    ]
-    events += [event for n in range(3) for event in work(n, 1000 * n + 50, 300)]
+    mark = {"ph": "X", "cat": "user_annotation", "pid": 1, "tid": 1, "dur": 1000}
+    events: list[dict[str, object]] = [mark | {"name": f"ProfilerStep#{n}", "ts": 1000 * n} for n in range(3)]
+    events += [event for n in range(3) for event in work(n + 1, 1000 * n + 50, 300)]
     text = json.dumps({"schemaVersion": 1, "traceEvents": events})[:-2]
-    rest = "".join(f", {json.dumps(event)}" for n in range(3) for event in work(n + 3, 1000 * n + 350, 600))
+    rest = "".join(f", {json.dumps(event)}" for n in range(3) for event in work(n + 4, 1000 * n + 350, 600))
     answers = {}
     for name, content in {"whole": f"{text}{rest}]}}", "cut": f"{text}{rest[:20]}"}.items():
         (tmp_path / name).write_text(content)
