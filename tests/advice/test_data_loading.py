@@ -32,9 +32,12 @@ def test_below_it_is_not(tmp_path: Path) -> None:
 
 @pytest.mark.long
 def test_threads_that_load_at_once_lose_a_moment_once(tmp_path: Path) -> None:
+    """Two threads that launch, each for a copy of a moment."""
     given = steps(300)
     for start in (0, 1000, 2000):
         given.add("ranges", kind="phase", name="data", pid=1, tid=2, start_ns=1000 * (start + 100), dur_ns=250_000)
+    given.copy("HtoD", -100, -99, launched=-110)
+    given.rows["api_calls"][-1]["tid"] = 2
     found = answer(RULE, given, tmp_path)
     assert found.saving_ns == 330_000
     assert found.problem == "Loading data takes 0.350 ms, of which the device runs nothing for 0.330 ms."
