@@ -18,6 +18,7 @@ from traceview.lazy import duckdb
 
 MOST_DERIVATIVES = 3
 """How often gradients of gradients are followed."""
+LONG_AGO = np.iinfo(np.int64).min
 PATH_LENGTH = 4
 """Operators in a path: a ReLU's kernel is launched two operators below it."""
 
@@ -28,18 +29,18 @@ def operators(connection: duckdb.DuckDBPyConnection, steps: Steps) -> Spans:
     columns = fetch(connection, query("named_operators"))
     spans = Spans(columns["id"], columns["thread"], columns["start_ns"], columns["end_ns"])
     modules, phases, frames = loaded_ranges(connection, ("module", "phase", "python")).values()
-    made_by = _forward_index(connection, spans)
     module = modules.innermost(spans.thread, spans.start)
-    # The operator of the backward pass around each one, itself included.
-    backward = spans.inherit(np.where(made_by >= 0, np.arange(len(spans)), -1))
-    begun = np.append(modules.start, np.iinfo(np.int64).min)
-    is_made = (backward >= 0) & (begun[module] < spans.start[backward])
-    maker = made_by.copy()
-    (left,) = np.nonzero(made_by >= 0)
+    roots, made_by = _gradients(connection, spans)
+    # Which of these is around each operator, itself included.
+    within = np.full(len(spans), -1)
+    within[roots] = np.arange(len(roots))
+    within = spans.inherit(within)
+    begun, root_ns = (np.append(times, LONG_AGO) for times in (modules.start, spans.start[roots]))
+    maker, left = made_by.copy(), np.arange(len(roots))
     for _ in range(MOST_DERIVATIVES - 1):
         # What made a gradient of gradients is in the backward pass itself.
-        left = left[is_made[maker[left]]]
-        maker[left] = made_by[backward[maker[left]]]
+        left = left[begun[module[maker[left]]] < root_ns[within[maker[left]]]]
+        maker[left] = made_by[within[maker[left]]]
     names = _Names(connection, columns.pop("number"))
     del columns
     path, texts = names.paths(spans)
@@ -47,7 +48,8 @@ def operators(connection: duckdb.DuckDBPyConnection, steps: Steps) -> Spans:
     is_gradient = spans.inherit(np.where(names.gradients(connection), 0, -1)) >= 0
     self_ns = spans.self_time()
     for rows in spans.slices():
-        within = backward[rows]
+        root = within[rows]
+        is_made = begun[module[rows]] < root_ns[root]
         publish(
             connection,
             "op_facts",
@@ -58,8 +60,8 @@ def operators(connection: duckdb.DuckDBPyConnection, steps: Steps) -> Spans:
                 "parent_id": ids_at(spans, spans.parent[rows]),
                 "depth": spans.depth[rows],
                 "self_ns": self_ns[rows],
-                "forward_id": ids_at(spans, np.where(within >= 0, made_by[within], -1)),
-                "module_id": ids_at(modules, np.where(is_made[rows], module[maker[within]], module[rows])),
+                "forward_id": ids_at(spans, made_by[root]),
+                "module_id": ids_at(modules, np.where(is_made, module[maker[root]], module[rows])),
                 "phase_id": ids_at(phases, phases.innermost(spans.thread[rows], spans.start[rows])),
                 "step": steps.at(spans.start[rows]),
                 "frame_id": ids_at(frames, frames.innermost(spans.thread[rows], spans.start[rows])),
@@ -99,18 +101,16 @@ def _join(words: list[str], texts: list[str], name: int, above: int) -> str:
     return words[name] if above == 0 else f"{words[name]} < {texts[above - 1]}"
 
 
-def _forward_index(connection: duckdb.DuckDBPyConnection, spans: Spans) -> Ints:
-    """For each operator that autograd runs for a forward one, the index of that one; -1 elsewhere."""
+def _gradients(connection: duckdb.DuckDBPyConnection, spans: Spans) -> tuple[Ints, Ints]:
+    """The operators that autograd runs for forward ones, and those: their indices. Behind the latter stands a -1."""
     pairs = fetch(connection, query("forward_operators"))
-    found = np.full(len(spans), -1, np.int64)
-    if len(pairs["backward_id"]):
-        order = np.argsort(spans.id)
-        position = {
-            name: order[np.searchsorted(spans.id, pairs[f"{name}_id"], sorter=order)]
-            for name in ("backward", "forward")
-        }
-        found[position["backward"]] = position["forward"]
-    return found
+    if not len(pairs["backward_id"]):
+        return pairs["backward_id"], np.array([-1])
+    order = np.argsort(spans.id)
+    backward, forward = (
+        order[np.searchsorted(spans.id, pairs[f"{name}_id"], sorter=order)] for name in ("backward", "forward")
+    )
+    return backward, np.append(forward, -1)
 
 
 def ranges(connection: duckdb.DuckDBPyConnection, steps: Steps) -> None:
