@@ -48,9 +48,10 @@ def load(asked: Sequence[str] = ()) -> list[sql.Query]:
 
 def _answering(rule: sql.Query) -> sql.Query:
     """The rule with the step that its saving is a share of and cannot exceed; for what occurs once, the recording."""
-    name = "answer_per_run" if rule.extra.get("per") == "run" else "answer"
-    answer = sql.load(content("queries") / f"{name}.sql")
-    return replace(rule, columns=COLUMNS, body=f"WITH answer AS (\n{rule.body}\n)\n{answer.body}")
+    answer = sql.load(content("queries") / "answer.sql")
+    whole = answer.extra["whole"][rule.extra.get("per", "step")]
+    body = f"WITH answer AS (\n{rule.body}\n), whole AS ({whole})\n{answer.body}"
+    return replace(rule, columns=COLUMNS, body=body)
 
 
 def costs(text: str) -> list[str]:
