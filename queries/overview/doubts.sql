@@ -135,6 +135,14 @@ WITH work AS (
     SELECT rank, 14, format('The host runs ahead: marks of a step last {:.1f} ms, but the device takes {:.1f} ms for '
         || 'what one launches, which is what a step takes in the long run', marked_ns / 1e6, needed_ns / 1e6)
     FROM ahead WHERE needed_ns > 1.1 * marked_ns
+    UNION ALL
+    SELECT rank, 17, format('{:,} more mark{} of the name {} lie{} beside the steps, on other threads: what runs there '
+        || 'is in the shares of the steps', count(*), if(count(*) = 1, '', 's'), any_value(name),
+        if(count(*) = 1, 's', ''))
+    FROM (FROM raw.ranges WHERE kind <> 'step') r
+    SEMI JOIN (FROM raw.ranges WHERE kind = 'step') s ON s.rank = r.rank AND s.pid = r.pid AND s.name = r.name
+        AND s.domain IS NOT DISTINCT FROM r.domain
+    GROUP BY rank
 )
 SELECT min(rank) AS rank, 'Doubt: ' || arg_min(text, rank)
     || if(count(*) > 1, format(' (rank {}; so have {} more)', min(rank), count(*) - 1), '') || '.' AS text

@@ -66,8 +66,10 @@ UNION ALL BY NAME
 SELECT rank, NULL AS source, 'CPU primitives beside a GPU, not in device time' AS kind, count(*) AS n, NULL AS examples
 FROM raw.primitives WHERE rank IN (SELECT rank FROM raw.kernels UNION SELECT rank FROM raw.memcpys) GROUP BY rank
 UNION ALL BY NAME
-SELECT l.rank, NULL AS source, if(l.start_ns >= q.from_ns, 'launches whose kernel comes after the recording',
-    'launches whose kernel is not in the recording') AS kind, count(*) AS n, NULL AS examples
+SELECT l.rank, NULL AS source, CASE WHEN l.rank IN (SELECT rank FROM raw.kernels WHERE correlation IS NULL)
+        THEN 'launches whose kernel is not in the recording, or without its number'
+    WHEN l.start_ns >= q.from_ns THEN 'launches whose kernel comes after the recording'
+    ELSE 'launches whose kernel is not in the recording' END AS kind, count(*) AS n, NULL AS examples
 FROM lost l LEFT JOIN queued q ON q.rank = l.rank GROUP BY ALL
 UNION ALL BY NAME
 SELECT k.rank, NULL AS source, 'kernels that start before their launch' AS kind, count(*) AS n,
@@ -107,4 +109,5 @@ FROM (
         UNION ALL BY NAME SELECT id, rank, device, stream, start_ns, dur_ns FROM raw.memcpys) w
     -- Where nothing overlaps on a device, nothing does on its streams.
     SEMI JOIN overlapped o ON o.rank = w.rank AND o.device IS NOT DISTINCT FROM w.device
+    WHERE w.stream IS NOT NULL
 ) WHERE start_ns < busy_until_ns GROUP BY rank

@@ -450,8 +450,8 @@ def test_an_annotation_gives_its_kernel_the_bytes_that_the_kernel_does_not_carry
     tmp_path: Path, with_arguments: bool, sizes: list[int]
 ) -> None:
     connection = opened(tmp_path, trace(nccl(with_arguments)))
-    query = "SELECT kernel_id IN (SELECT id FROM kernels), size_bytes FROM collectives ORDER BY start_ns"
-    assert connection.execute(query).fetchall() == [(True, size) for size in sizes]
+    query = "SELECT kernel_id IN (SELECT id FROM kernels), dur_ns, size_bytes FROM collectives ORDER BY start_ns"
+    assert connection.execute(query).fetchall() == [(True, 60_000, size) for size in sizes]
     rows = connection.execute("SELECT what, size_bytes FROM exchanges ORDER BY start_ns").fetchall()
     assert rows == [("all_reduce", size) for size in sizes]
 

@@ -192,6 +192,17 @@ def test_rocpd_joins_calls_work_and_markers(schema: Any, tmp_path: Path) -> None
     ]
 
 
+@pytest.mark.parametrize(("streams", "expected"), [((0, 2), [0, 2]), ((0, 0), [1, 2])])
+def test_rocpd_the_default_stream_is_one_where_streams_are_recorded_else_queues_are(
+    tmp_path: Path, streams: tuple[int, int], expected: list[int]
+) -> None:
+    (kernel,) = ROCPD["rocpd_kernel_dispatch"]
+    both = [{**kernel, "queue_id": 2 - number, "stream_id": stream} for number, stream in enumerate(streams)]
+    tables = {name + RUN: rows for name, rows in {**ROCPD, "rocpd_kernel_dispatch": both}.items()}
+    connection = opened(write(tmp_path / "trace.db", tables), tmp_path / "capture")
+    assert connection.execute("SELECT stream FROM kernels ORDER BY stream").fetchall() == [(n,) for n in expected]
+
+
 def test_rocpd_marks_are_no_ranges_and_the_host_is_no_gpu(tmp_path: Path) -> None:
     """A range of a process belongs to no thread; a copy within the host does not make GPU 0 busy."""
     texts = [*STRINGS, "roctxMarkA", "roctxProcessRangeA", "MEMORY_COPY_HOST_TO_HOST"]

@@ -102,6 +102,19 @@ def test_every_kind_of_record(tmp_path: Path, indent: int | None) -> None:
     ]
 
 
+def test_a_copy_is_on_no_queue(tmp_path: Path) -> None:
+    """Numbers of queues and of HIP streams are two: a copy on HIP stream 16 does not run on queue 16."""
+    whole = small()
+    (copy,) = whole["rocprofiler-sdk-tool"][0]["buffer_records"]["memory_copy"]
+    copy.update(stream_id={"handle": 16}, start_timestamp=210, end_timestamp=250)
+    path = tmp_path / "any"
+    path.write_text(json.dumps(whole))
+    store.convert([path], tmp_path / "out")
+    connection = connected(tmp_path / "out")
+    assert rows(connection, "SELECT stream FROM memcpys") == [(None,)]
+    assert rows(connection, "SELECT kind FROM quality WHERE kind LIKE '%overlap%'") == []
+
+
 def test_names_of_ranges_say_what_they_are_and_the_host_is_no_gpu(tmp_path: Path) -> None:
     """A range of a process belongs to no thread, a mark is none; a copy within the host does not make GPU 0 busy."""
     whole = small()

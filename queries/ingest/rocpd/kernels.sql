@@ -1,5 +1,6 @@
 -- title = "rocpd: kernels"
--- doc = "Grids are recorded in work items."
+-- doc = """Grids are recorded in work items. Earlier tools write stream 0 for all, and the queue alone tells streams
+-- apart."""
 -- into = "kernels"
 -- tables = ["rocpd_kernel_dispatch"]
 -- [params]
@@ -25,7 +26,8 @@
 SELECT
     $first + "row" AS id, coalesce(k.start, b.value) AS start_ns,
     coalesce(k."end", e.value) - coalesce(k.start, b.value) AS dur_ns,
-    a.device, coalesce(nullif(k.stream_id, 0), t.stream_id, k.queue_id, t.queue_id) AS stream,
+    a.device, if(bool_or(coalesce(k.stream_id, t.stream_id) <> 0) OVER (), coalesce(k.stream_id, t.stream_id),
+        coalesce(k.queue_id, t.queue_id, k.stream_id, t.stream_id)) AS stream,
     coalesce(s.name, '[Unknown]') AS name,
     ceil(grid_size_x / nullif(workgroup_size_x, 0)) AS grid_x,
     ceil(grid_size_y / nullif(workgroup_size_y, 0)) AS grid_y,

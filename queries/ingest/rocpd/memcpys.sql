@@ -21,7 +21,7 @@ SELECT
     $first + "row" AS id, coalesce(k.start, b.value) AS start_ns,
     coalesce(k."end", e.value) - coalesce(k.start, b.value) AS dur_ns,
     CASE WHEN d.type = 'GPU' THEN d.device WHEN c.type = 'GPU' THEN c.device END AS device,
-    coalesce(nullif(k.stream_id, 0), t.stream_id, k.queue_id, t.queue_id) AS stream, n.value AS name,
+    coalesce(k.stream_id, t.stream_id, k.queue_id, t.queue_id) AS stream, n.value AS name,
     CASE
         WHEN n.value LIKE '%HOST_TO_DEVICE' THEN 'HtoD' WHEN n.value LIKE '%DEVICE_TO_HOST' THEN 'DtoH'
         WHEN n.value LIKE '%DEVICE_TO_DEVICE' THEN CASE WHEN c.device <> d.device THEN 'PtoP' ELSE 'DtoD' END

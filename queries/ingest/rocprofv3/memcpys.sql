@@ -1,10 +1,10 @@
 -- title = "rocprofv3: copies"
 -- doc = """The operation is the direction. The device is the GPU at either end, the target first; a copy within the
--- host has none."""
+-- host has none. Copies have no queue; numbers of HIP streams are
+-- others."""
 SELECT
     r.id, r.start_timestamp AS start_ns, r.end_timestamp - r.start_timestamp AS dur_ns, o.name,
     CASE WHEN target.is_gpu THEN target.device WHEN source.is_gpu THEN source.device END AS device,
-        r.stream_id.handle AS stream,
     CASE regexp_replace(o.name, '^MEMORY_COPY_', '') WHEN 'HOST_TO_DEVICE' THEN 'HtoD' WHEN 'DEVICE_TO_HOST' THEN 'DtoH'
         WHEN 'HOST_TO_HOST' THEN 'HtoH'
         WHEN 'DEVICE_TO_DEVICE' THEN CASE WHEN source.handle <> target.handle THEN 'PtoP' ELSE 'DtoD' END

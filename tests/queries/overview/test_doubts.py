@@ -265,6 +265,18 @@ def test_marks_that_are_shorter_than_their_work(works_us: int, n_doubts: int, tm
     assert doubts(given, tmp_path) == [said] * n_doubts
 
 
+def test_steps_of_two_threads_at_once(tmp_path: Path) -> None:
+    """As two sessions of ONNX Runtime: the work of both is in the time of one."""
+    given = Given()
+    for tid, start in ((1, 0), (2, 50), (1, 100)):
+        given.add("ranges", kind="step", name="model_run", pid=1, tid=tid, start_ns=1000 * start, dur_ns=100_000)
+        given.kernel("k", start + 10, start + 30, launched=start + 1)
+    assert doubts(given, tmp_path) == [
+        "Doubt: 1 more mark of the name model_run lies beside the steps, on other threads: what runs there is in the "
+        "shares of the steps."
+    ]
+
+
 def test_spans_of_an_unknown_writer_are_no_work_of_a_device(tmp_path: Path) -> None:
     trace = tmp_path / "spans.json"
     trace.write_text('[{"name": "matmul", "cat": "Cpu", "ph": "X", "ts": 1, "dur": 5, "pid": 1, "tid": 1}]')
