@@ -136,7 +136,7 @@ WITH work AS (
         || 'what one launches, which is what a step takes in the long run', marked_ns / 1e6, needed_ns / 1e6)
     FROM ahead WHERE needed_ns > 1.1 * marked_ns
     UNION ALL
-    SELECT rank, 17, format('{:,} more mark{} of the name {} lie{} beside the steps, on other threads: what runs there '
+    SELECT rank, 18, format('{:,} more mark{} of the name {} lie{} beside the steps, on other threads: what runs there '
         || 'is in the shares of the steps', count(*), if(count(*) = 1, '', 's'), any_value(name),
         if(count(*) = 1, 's', ''))
     FROM (FROM raw.ranges WHERE kind <> 'step') r
