@@ -2,8 +2,8 @@
 -- doc = """Time of steps on a CPU in which no operator runs and the host is at a line of the user's own code, in gaps
 -- that are longer than operators leave: an environment, Python over samples, files, logs, a sleep. Lines are those that
 -- were recorded: where only functions are, the line at which one begins; time within calls of a framework is left out.
--- The bound is that time; recording each line slows Python down, so it is no larger share of the step than steps
--- without a profiler leave beside operators, where `traceview collect` timed some."""
+-- The bound is that time; recording each line slows Python down, so it is no larger share of the step than the mean of
+-- steps without a profiler leaves beside operators, where `traceview collect` timed some."""
 -- why = """While the program's own code runs, no operator does: what can be done by another process or thread, ahead or
 -- afterwards, leaves the step."""
 -- cost = "A process or thread, and memory for what is made ahead; what it gives comes a step later."
@@ -40,7 +40,9 @@ WITH gap AS (
         GROUP BY a.number) i USING (number)
     GROUP BY ALL
 ), bare AS (
-    SELECT rank, max(TRY_CAST(options->>'$.cost.bare_step_ns' AS BIGINT)) AS bare_ns FROM captures GROUP BY rank
+    SELECT rank, max(coalesce(TRY_CAST(options->>'$.cost.bare_mean_ns' AS BIGINT),
+        TRY_CAST(options->>'$.cost.bare_step_ns' AS BIGINT))) AS bare_ns
+    FROM captures GROUP BY rank
 ), every AS (
     SELECT l.rank, sum(l.lost_ns) / any_value(greatest(s.n_steps, 1)) AS lost_ns, any_value(s.step_ns) AS step_ns,
         arg_max(l.line, l.lost_ns) AS line, any_value(b.bare_ns) AS bare_ns,
@@ -54,7 +56,8 @@ WITH gap AS (
 )
 SELECT rank, format('No operator runs for {:.3f} ms while the program is at lines of its own.', lost_ns / 1e6)
         || if(bare_ns < 0.8 * step_ns,
-            format(' Recording them took time, too: without a profiler a step takes {:.3f} ms.', bare_ns / 1e6), '')
+            format(' The recorded steps are slower than others: without a profiler one takes {:.3f} ms on average.',
+                bare_ns / 1e6), '')
         AS problem,
     'Mostly at ' || line AS place, least(lost_ns, coalesce(beside_ns, lost_ns)) AS saving_ns,
     'medium: the lines are recorded; whether they can leave the step is not' AS confidence, evidence

@@ -65,6 +65,16 @@ def test_what_recording_lines_takes_is_not_the_programs(
     assert (found.status, found.saving_ns) == (status, saving_ns)
 
 
+def test_steps_of_unlike_length_are_compared_by_their_mean(tmp_path: Path) -> None:
+    """Most steps run none of the code; the recorded ones hold the usual share of those that do."""
+    given = steps(3)
+    cost = {"bare_step_ns": 1_000_000, "bare_mean_ns": 7_900_000}
+    given.add("captures", rank=0, options=json.dumps({"cost": cost}))
+    found = answer(RULE, given, tmp_path)
+    assert (found.status, found.saving_ns) == ("found", pytest.approx(1e7 * (1 - 7 / 7.9), abs=1))
+    assert "The recorded steps are slower than others: without a profiler one takes 7.900 ms" in found.problem
+
+
 @pytest.mark.parametrize(("processor_us", "status"), [(18_000, "found"), (16_000, "cannot tell")])
 def test_on_a_busy_machine_it_may_be_waiting_for_a_processor(tmp_path: Path, processor_us: int, status: str) -> None:
     """Operators take 21 of 30 ms; below four fifths of that in processor time the process was not running."""

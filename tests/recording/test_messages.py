@@ -63,6 +63,11 @@ def test_the_time_without_a_profiler_has_its_spread_and_says_where_it_had_not_se
     times = [(0, 0, 13_000_000)]
     said = "recorded 4 steps, 13.0 ms each (8.50 ms unprofiled, 8.40 to 8.70)"
     assert messages.summary([rank], OPTIONS, times) == said
+    cost["bare_mean_ns"] = 8_600_000
+    assert messages.summary([rank], OPTIONS, times) == said
+    cost["bare_mean_ns"] = 12_100_000
+    assert messages.summary([rank], OPTIONS, times) == f"{said[:-1]}, 12.1 on average)"
+    del cost["bare_mean_ns"]
     cost |= {"unsettled_ns": 13_000_000, "settled_ns": 8_500_000}
     assert messages.summary([rank], OPTIONS, times) == (
         f"{said}. Steps were slower before the recording than after it, 13.0 and 8.50 ms: "

@@ -136,8 +136,10 @@ def _each(times: Sequence[tuple[int, int, int]], cost: dict[str, Any]) -> str:
     ends = dict.fromkeys((min(time for _, _, time in times), max(time for _, _, time in times)))
     text = f", {' to '.join(map(_ms, ends))} ms each"
     n_warmup = max(warmup for _, warmup, _ in times)
-    bare = cost["bare_step_ns"]
+    bare, mean = cost["bare_step_ns"], cost.get("bare_mean_ns")
     spread = f", {_ms(cost['bare_low_ns'])} to {_ms(cost['bare_high_ns'])}" if cost.get("bare_steps", 0) > 3 else ""
+    if spread and mean and not cost["bare_low_ns"] <= mean <= cost["bare_high_ns"]:
+        spread += f", {_ms(mean)} on average"
     notes = [f"{_ms(bare)} ms unprofiled{spread}"] if bare else []
     notes += [f"without {_steps(n_warmup)} of warm-up"] if n_warmup else []
     return text + (f" ({'; '.join(notes)})" if notes else "")

@@ -18,6 +18,8 @@ CALL_EVENT = "traceview.step"
 # Steps after the recording by which those before it are judged, and from which ratio on they had not settled.
 SETTLED_STEPS = 8
 SETTLED_RATIO = 1.2
+# A step that takes longer than this many times the longest recorded one is of a kind that was not recorded.
+ALIKE_RATIO = 1.5
 
 
 class Steps:
@@ -124,13 +126,18 @@ class Steps:
 
         Without: from step `since` on (not the first one, nor what was recorded before) and not the profiler's warm-up,
         but also steps after the recording, apart from the first of them, which has cold caches. Their quartiles say how
-        much they vary. What happens in `advance` itself, setting up and writing, is in neither.
+        much they vary, and their mean is comparable with that of the recorded steps: without those that took so long
+        that nothing like it was recorded, as where something was compiled. What happens in `advance` itself, setting up
+        and writing, is in none.
         """
         times = [end - self.begins[index] for index, end in enumerate(self.ends)]
         before, profiled, after = times[since:wait], times[first : first + recorded], times[first + recorded + 1 :]
         bare = sorted(before + after)
+        longest = ALIKE_RATIO * max(profiled, default=0)
+        alike = [time for time in bare if time <= longest] or bare
         return {
             "bare_step_ns": int(statistics.median(bare)) if bare else None,
+            "bare_mean_ns": int(statistics.mean(alike)) if alike else None,
             "bare_steps": len(bare),
             "bare_low_ns": bare[len(bare) // 4] if bare else None,
             "bare_high_ns": bare[-1 - len(bare) // 4] if bare else None,

@@ -140,6 +140,13 @@ def test_steps_after_the_recording_tell_what_a_step_takes_without_it(steps):
     assert (found["profiled_step_ns"], found["unsettled_ns"]) == (40, None)
 
 
+def test_the_mean_without_a_profiler_counts_slow_steps_if_such_ones_were_recorded(steps):
+    # Each fourth step takes 120, recorded or not; the second one compiles, and nothing like it was recorded.
+    timed(steps, [900, 5000, 1, 1, 2, 122, 2, 2, 9, *[120, 1, 1, 1] * 5])
+    found = steps.cost(wait=3, first=4, recorded=4)
+    assert (found["bare_step_ns"], found["bare_mean_ns"]) == (1, (1 + 5 * 123) // 21)
+
+
 @pytest.mark.parametrize(("after", "unsettled"), [([85] * 8, 130), ([85] * 7, None), ([85, 120] * 6, None)])
 def test_steps_that_became_faster_had_not_settled(steps, after, unsettled):
     timed(steps, [900, 130, 131, 500, 140, 99, *after])
