@@ -81,3 +81,6 @@ def test_the_steps_of_several_processes() -> None:
     said = messages.summary([rank, rank], OPTIONS, times)
     assert said == "recorded 2 steps of 2 processes (of 4; cut short: exit), 100.0 to 120 ms each"
     assert messages.summary([rank], OPTIONS) == "recorded 2 steps (of 4; cut short: exit)"
+    one, two = (rank | {"cost": {"bare_step_ns": bare, "bare_steps": 4}} for bare in (90_000_000, 450_000))
+    assert messages.summary([one, two], OPTIONS, times).endswith("120 ms each (0.450 to 90.0 ms unprofiled)")
+    assert messages.summary([one, rank], OPTIONS, times) == said

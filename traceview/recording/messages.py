@@ -114,7 +114,7 @@ def summary(ranks: list[dict[str, Any]], options: dict[str, int], times: Sequenc
     text = f"recorded {_steps(recorded)}{processes}"
     if recorded < options["steps"]:
         text += f" (of {options['steps']}; cut short: {ranks[0]['ended_by']})"
-    return text + _each(times, ranks[0]["cost"]) + unsettled(ranks[0]["cost"], options)
+    return text + _each(times, [rank["cost"] for rank in ranks]) + unsettled(ranks[0]["cost"], options)
 
 
 def unsettled(cost: dict[str, Any], options: dict[str, int]) -> str:
@@ -129,20 +129,26 @@ def unsettled(cost: dict[str, Any], options: dict[str, int]) -> str:
     )
 
 
-def _each(times: Sequence[tuple[int, int, int]], cost: dict[str, Any]) -> str:
+def _each(times: Sequence[tuple[int, int, int]], costs: list[dict[str, Any]]) -> str:
     """The step time of the reports, and what a step took without the profiler; nothing without steps."""
     if not times:
         return ""
-    ends = dict.fromkeys((min(time for _, _, time in times), max(time for _, _, time in times)))
-    text = f", {' to '.join(map(_ms, ends))} ms each"
+    text = f", {_range([time for _, _, time in times])} ms each"
     n_warmup = max(warmup for _, warmup, _ in times)
-    bare, mean = cost["bare_step_ns"], cost.get("bare_mean_ns")
-    spread = f", {_ms(cost['bare_low_ns'])} to {_ms(cost['bare_high_ns'])}" if cost.get("bare_steps", 0) > 3 else ""
-    if spread and mean and not cost["bare_low_ns"] <= mean <= cost["bare_high_ns"]:
-        spread += f", {_ms(mean)} on average"
-    notes = [f"{_ms(bare)} ms unprofiled{spread}"] if bare else []
+    cost, bare = costs[0], [cost["bare_step_ns"] for cost in costs]
+    spread = ""
+    if len(costs) == 1 and cost.get("bare_steps", 0) > 3:
+        low, high, mean = cost["bare_low_ns"], cost["bare_high_ns"], cost.get("bare_mean_ns")
+        spread = f", {_ms(low)} to {_ms(high)}"
+        spread += f", {_ms(mean)} on average" if mean and not low <= mean <= high else ""
+    notes = [f"{_range(bare)} ms unprofiled{spread}"] if all(bare) else []
     notes += [f"without {_steps(n_warmup)} of warm-up"] if n_warmup else []
     return text + (f" ({'; '.join(notes)})" if notes else "")
+
+
+def _range(times_ns: Sequence[int]) -> str:
+    """The shortest and the longest time in milliseconds, once where they are equal."""
+    return " to ".join(map(_ms, dict.fromkeys((min(times_ns), max(times_ns)))))
 
 
 def _steps(count: int) -> str:

@@ -374,6 +374,23 @@ def test_gradient_bytes_beside_the_parameters(tmp_path: Path) -> None:
         )
 
 
+def test_a_process_that_exchanges_nothing_is_not_compared(tmp_path: Path) -> None:
+    """Only ranks that exchange something wait for each other; one that trains alone beside them makes no imbalance."""
+    job, lone = Job(ranks=2, steps=2, late=lambda step, rank: 50.0 * rank).build(), Given(2)
+    lone.span("step", "step#0", 0, 50_000)
+    lone.kernel(SGEMM, 100, 40_100, 50)
+    write(tmp_path / "three", *job, lone)
+    with connected(tmp_path / "three") as connection:
+        (row,) = [row for row in section(connection, "ranks/imbalance") if row["category"] == "gemm"]
+        assert pick([row], "most_rank", "excess_ns", "excess_pct") == [(1, 25_000, 2.5)]
+    other = Given(0)
+    other.span("step", "step#0", 0, 1000)
+    other.kernel(SGEMM, 100, 200, 50)
+    write(tmp_path / "two", other, lone)
+    with connected(tmp_path / "two") as connection:
+        assert section(connection, "ranks/imbalance") == []
+
+
 def test_one_rank_or_nothing_to_match_is_said(tmp_path: Path) -> None:
     with capture(tmp_path, Job(ranks=1, steps=2)) as connection:
         assert section(connection, "ranks/stragglers") == [] == section(connection, "ranks/verdict")
