@@ -8,9 +8,9 @@ Under `traceview collect -- python train.py`, or alone, where traceview is not i
 `traceview_inject.raw`. Each process that runs steps leaves `capture/raw/rank-NNNN.kineto.json` (or `.json.gz`),
 `rank-NNNN.meta.json` and, where oneDNN ran on a CPU, `rank-NNNN.onednn.log`.
 
-A step ends with `step()` of the first optimizer seen. A program without an optimizer has one step per call of its
-outermost module. A loop that knows better says so in one line, which does nothing without a collector:
-`import sys; sys.audit("traceview.step")`.
+A step ends with `step()` of the first optimizer seen, or of the last of those that take turns. A program without an
+optimizer has one step per call of its outermost module. A loop that knows better says so in one line, which does
+nothing without a collector: `import sys; sys.audit("traceview.step")`.
 
 Ranges, as profiler annotations and (with CUDA) as NVTX: `ProfilerStep#N`; `traceview.phase: data`, `forward`,
 `backward`, `optimizer`; `traceview.module: blocks.0.conv1 (Conv2d)` for each module, named from its outermost module.

@@ -143,8 +143,15 @@ WITH work AS (
     SEMI JOIN (FROM raw.ranges WHERE kind = 'step') s ON s.rank = r.rank AND s.pid = r.pid AND s.name = r.name
         AND s.domain IS NOT DISTINCT FROM r.domain
     GROUP BY rank
+    UNION ALL
+    SELECT rank, 17, format('A second optimizer (or function that trains) came with {} of the {} recorded steps and {} '
+        || 'of {} others: the numbers do not hold its usual share of the work', cost->>'$.shared[0]',
+        cost->>'$.profiled_steps', cost->>'$.shared[1]', cost->>'$.bare_steps')
+    FROM (SELECT c.rank, p.value->'$.cost' AS cost FROM raw.captures c, json_each(c.options, '$.ranks') p
+        WHERE TRY_CAST(p.value->>'$.rank' AS BIGINT) = c.rank)
+    WHERE json_type(cost, '$.shared') = 'ARRAY'
 )
 SELECT min(rank) AS rank, 'Doubt: ' || arg_min(text, rank)
     || if(count(*) > 1, format(' (rank {}; so have {} more)', min(rank), count(*) - 1), '') || '.' AS text
-FROM doubt GROUP BY place
+FROM doubt WHERE text IS NOT NULL GROUP BY place
 ORDER BY place

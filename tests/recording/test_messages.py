@@ -67,7 +67,12 @@ def test_the_time_without_a_profiler_has_its_spread_and_says_where_it_had_not_se
     assert messages.summary([rank], OPTIONS, times) == said
     cost["bare_mean_ns"] = 12_100_000
     assert messages.summary([rank], OPTIONS, times) == f"{said[:-1]}, 12.1 on average)"
-    del cost["bare_mean_ns"]
+    cost |= {"bare_mean_ns": None, "shared": [0, 3]}
+    assert messages.summary([rank], OPTIONS, times) == (
+        f"{said}. A second optimizer (or function that trains) came with 0 of the 4 recorded steps and 3 of 34 others: "
+        'record more --steps, or mark the end of whole rounds with sys.audit("traceview.step")'
+    )
+    del cost["shared"]
     cost |= {"unsettled_ns": 13_000_000, "settled_ns": 8_500_000}
     assert messages.summary([rank], OPTIONS, times) == (
         f"{said}. Steps were slower before the recording than after it, 13.0 and 8.50 ms: "

@@ -33,9 +33,10 @@ EXAMPLES = """examples:
 The exit code is that of the command, or 128 plus the signal number if a signal ended it. Option values that look like
 a password, token or key, and passwords in URLs, are recorded as ***; --no-command leaves out the command line.
 
-A step ends when the first optimizer's step() returns, or the compiled function that contains it; in a script without
-an optimizer, when the call of the model returns. To mark steps yourself, call
-`import sys; sys.audit("traceview.step")` at the end of each; without traceview this does nothing.
+A step ends when the first optimizer's step() returns, or the compiled function that contains it; of optimizers that
+take turns, one step() each, the last one's; in a script without an optimizer, when the call of the model returns. To
+mark steps yourself, call `import sys; sys.audit("traceview.step")` at the end of each; without traceview this does
+nothing.
 """
 
 CAPTURES_TO_KEEP = 5

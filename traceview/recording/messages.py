@@ -114,7 +114,13 @@ def summary(ranks: list[dict[str, Any]], options: dict[str, int], times: Sequenc
     text = f"recorded {_steps(recorded)}{processes}"
     if recorded < options["steps"]:
         text += f" (of {options['steps']}; cut short: {ranks[0]['ended_by']})"
-    return text + _each(times, [rank["cost"] for rank in ranks]) + unsettled(ranks[0]["cost"], options)
+    costs = [rank["cost"] for rank in ranks]
+    text += _each(times, costs) + unsettled(costs[0], options)
+    if shared := costs[0].get("shared"):
+        others = f"{shared[0]} of the {recorded} recorded steps and {shared[1]} of {costs[0]['bare_steps']} others"
+        text += f". A second optimizer (or function that trains) came with {others}: record more --steps, or mark the "
+        text += 'end of whole rounds with sys.audit("traceview.step")'
+    return text
 
 
 def unsettled(cost: dict[str, Any], options: dict[str, int]) -> str:

@@ -1,8 +1,8 @@
 """Ends of a program's steps, found by what the program does, in one way for every framework.
 
 Invariant: only one kind of evidence counts, the best one seen before recording began, and of that kind only one object:
-with two optimizers in a loop (a GAN) a step ends with the `step` of the last one, once two rounds told which that is,
-and until then with the first one's; never with both.
+with two optimizers that step once each in a loop (a GAN) a step ends with the `step` of the last one, once two rounds
+told which that is, and until then, or where one steps more often, with the first one's; never with both.
 """
 
 import statistics
@@ -20,6 +20,8 @@ SETTLED_STEPS = 8
 SETTLED_RATIO = 1.2
 # A step that takes longer than this many times the longest recorded one is of a kind that was not recorded.
 ALIKE_RATIO = 1.5
+# The ratio of two shares of steps from which on they are not alike.
+SHARE_RATIO = 1.5
 
 
 class Steps:
@@ -42,6 +44,8 @@ class Steps:
         self.others, self.between = {}, {}
         # Owners that ended since the one that counts did, in this round and in the one before it.
         self.round, self.round_before, self.is_turned = [], [], False
+        # Numbers of steps in which another optimizer stepped, too.
+        self.shared = set()
         self.is_under_way = False
 
     @property
@@ -72,7 +76,10 @@ class Steps:
                 self.round.append((owner, now_ns()))
                 return False
             if self.is_followed():
+                self.round.append((owner, now_ns()))
                 return False
+            if self.round_before and source == OPTIMIZER:
+                self.shared.add(len(self.ends))
         self.ends.append(now_ns())
         self.is_under_way = False
         self.advance(len(self.ends))
@@ -80,11 +87,16 @@ class Steps:
         return True
 
     def is_followed(self):
-        """Return whether others follow the one that ended, in every round: then the last of them ends a step."""
+        """Return whether others follow the one that ended, in every round: then the last of them ends a step.
+
+        Unless that one ends several times in a round, as where a GAN's judge takes two steps.
+        """
         others, before = [id(owner) for owner, _ in self.round], [id(owner) for owner, _ in self.round_before]
         last = self.round[-1] if self.round else None
         self.round, self.round_before = [], self.round
         if self.is_settled or self.is_turned or last is None or others != before:
+            return False
+        if others.count(id(last[0])) > 1:
             return False
         self.owner = weakref.ref(last[0])
         self.begins[-1] = last[1]
@@ -128,13 +140,16 @@ class Steps:
         but also steps after the recording, apart from the first of them, which has cold caches. Their quartiles say how
         much they vary, and their mean is comparable with that of the recorded steps: without those that took so long
         that nothing like it was recorded, as where something was compiled. What happens in `advance` itself, setting up
-        and writing, is in none.
+        and writing, is in none. `shared`: how many of the steps with the profiler and without another optimizer had a
+        part in, where it is not about the same share of both.
         """
         times = [end - self.begins[index] for index, end in enumerate(self.ends)]
         before, profiled, after = times[since:wait], times[first : first + recorded], times[first + recorded + 1 :]
         bare = sorted(before + after)
         longest = ALIKE_RATIO * max(profiled, default=0)
         alike = [time for time in bare if time <= longest] or bare
+        shared = [number in self.shared for number in range(len(times))]
+        own, others = shared[first : first + recorded], shared[since:wait] + shared[first + recorded + 1 :]
         return {
             "bare_step_ns": int(statistics.median(bare)) if bare else None,
             "bare_mean_ns": int(statistics.mean(alike)) if alike else None,
@@ -145,6 +160,7 @@ class Steps:
             "settled_ns": int(statistics.median(after)) if is_unsettled(before, after) else None,
             "profiled_step_ns": int(statistics.median(profiled)) if profiled else None,
             "profiled_steps": len(profiled),
+            "shared": [sum(own), sum(others)] if is_unlike(own, others) else None,
         }
 
 
@@ -153,3 +169,9 @@ def is_unsettled(before, after):
     if len(before) < 2 or len(after) < SETTLED_STEPS:
         return False
     return min(before) > SETTLED_RATIO * sorted(after)[-1 - len(after) // 4]
+
+
+def is_unlike(some, others):
+    """Return whether what holds of some steps holds of a clearly different share of other steps."""
+    shares = sorted((sum(some) * len(others), sum(others) * len(some)))
+    return shares[1] > SHARE_RATIO * shares[0]

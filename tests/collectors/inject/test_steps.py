@@ -46,6 +46,33 @@ def test_an_optimizer_that_comes_now_and_then_ends_no_step(steps):
     assert steps.owner() is often and len(steps.ends) == 12
 
 
+@pytest.mark.parametrize(
+    ("turns", "ends"), [("dg", 20), ("gdd", 20), ("abc", 20), ("abcc", 20), ("ddg", 40), ("dddddg", 100)]
+)
+def test_one_that_steps_several_times_in_a_round_ends_no_step_after_the_first(steps, turns, ends):
+    """As in a GAN: one step per round where the first optimizer steps once, else one for each of its own."""
+    owners = {turn: Owner() for turn in turns}
+    steps.begin()
+    for turn in turns * 20:
+        steps.ended("forward", owners[turn])
+    assert len(steps.ends) == ends
+
+
+@pytest.mark.parametrize(
+    ("turns", "shared"), [("d", None), ("dg", None), ("ddg", None), ("dddddg", None), ("ddddddddddg", [0, 4])]
+)
+def test_the_share_of_a_second_optimizer_is_told_where_the_recorded_steps_have_another(steps, turns, shared):
+    """Steps 4 to 7 are recorded, 1, 2 and 9 to 40 timed without: with 5 to 1 the second one has a part in 5, 10, ...,
+    about the same share of both; with 10 to 1 in 10, 20, 30 and 40."""
+    owners = {turn: Owner() for turn in turns}
+    steps.prefer("optimizer")
+    steps.begin()
+    for turn in turns * 50:
+        if len(steps.ends) < 41:
+            steps.ended("optimizer", owners[turn])
+    assert steps.cost(wait=3, first=4, recorded=4)["shared"] == shared
+
+
 def test_who_ends_steps_is_settled_when_recording_begins(steps):
     one, two = Owner(), Owner()
     steps.begin()

@@ -242,6 +242,17 @@ def test_a_device_that_works_in_a_part_of_the_recording(worked_us: int, share: s
     assert doubts(given, tmp_path) == ([f"{said}that part."] if share else [])
 
 
+@pytest.mark.parametrize("shared", [[0, 3], None, "three"])
+def test_a_second_optimizer_that_the_recorded_steps_have_another_share_of(shared: object, tmp_path: Path) -> None:
+    given = kernels(10)
+    given.about["cost"] = {"shared": shared, "profiled_steps": 4, "bare_steps": 33}
+    said = (
+        "Doubt: A second optimizer (or function that trains) came with 0 of the 4 recorded steps and 3 of 33 others: "
+    )
+    expected = [f"{said}the numbers do not hold its usual share of the work."] if shared == [0, 3] else []
+    assert doubts(given, tmp_path) == expected
+
+
 def test_pauses_of_the_profiler(tmp_path: Path) -> None:
     given = kernels(10)
     given.add("events", category="overhead", name="Buffer Flush", phase="X", start_ns=20_000, dur_ns=60_000)
