@@ -1,8 +1,8 @@
 -- title = "Bias before a batch normalisation"
--- doc = """Convolutions that add a bias and whose result goes into a batch normalisation: the next thing on the device
--- that is not a layout change, copy or cast. The bound is the time of the additions and of the bias's gradient, less
--- what overlaps work that started earlier on the device. A bias fused into the convolution has no time of its own and
--- is not found."""
+-- doc = """Convolutions that add a bias and whose result goes into a batch normalisation: the next thing on the device,
+-- another convolution included, that is not a layout change, copy or cast, and as large as the result where both sizes
+-- are recorded. The bound is the time of the additions and of the bias's gradient, less what overlaps work that started
+-- earlier on the device. A bias fused into the convolution has no time of its own and is not found."""
 -- why = """Batch normalisation subtracts the mean, and with it any bias: the addition, its gradient and its weights
 -- have no effect."""
 -- cost = "None at run time; loading checkpoints that contain these biases must be adapted."
@@ -19,17 +19,19 @@
 -- [params]
 -- bias_norm_step_pct = { type = "DOUBLE", default = 0.5, doc = "found above this share of the step, in percent" }
 WITH conv AS MATERIALIZED (
-    SELECT op_id, rank, layer, filter_shape, end_ns FROM counted_conv_calls
+    SELECT op_id, rank, layer, filter_shape, output_shape, end_ns FROM counted_conv_calls
     WHERE direction = 'fprop' AND (bias_ns > 0 OR parameters > list_product(filter_shape))
 ), every AS MATERIALIZED (
     SELECT id, rank, call_id, op_id, category, name, start_ns, mean_ns / per AS own_ns, step_ns FROM counted
     WHERE rank IN (SELECT rank FROM conv)
 ), later AS (
-    SELECT rank, start_ns, category FROM every
-    WHERE call_id IS NULL AND category NOT IN ('layout_transpose', 'copy', 'cast', 'fill', 'memset', 'bias', 'other')
+    SELECT rank, start_ns, category, op_id FROM every
+    WHERE category NOT IN ('layout_transpose', 'copy', 'cast', 'fill', 'memset', 'bias', 'other')
 ), normed AS (
     SELECT c.rank, c.layer, c.filter_shape, c.op_id
-    FROM conv c ASOF JOIN later n ON n.rank = c.rank AND n.start_ns >= c.end_ns WHERE n.category = 'batch_norm'
+    FROM conv c ASOF JOIN later n ON n.rank = c.rank AND n.start_ns >= c.end_ns LEFT JOIN raw.ops o ON o.id = n.op_id
+    WHERE n.category = 'batch_norm' AND coalesce(list_product(c.output_shape)
+        = list_product(TRY_CAST(o.shapes AS BIGINT[][])[1]), true)
 ), lost AS (
     SELECT v.rank, v.layer, e.name, e.own_ns, e.step_ns
     FROM (SELECT DISTINCT op_id, rank, layer FROM counted_conv_calls v WHERE v.op_id IN (SELECT op_id FROM normed)

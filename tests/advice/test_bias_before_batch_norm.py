@@ -46,6 +46,23 @@ def test_before_anything_else_it_is_not(tmp_path: Path) -> None:
     assert answer(RULE, given, tmp_path).status == "not found"
 
 
+def test_the_next_convolution_comes_before_its_normalisation(tmp_path: Path) -> None:
+    """In a chain only the last bias goes; one of another size, as of a gate, is not the normalised branch's."""
+    given = training()
+    for start in (0, 1000, 2000):
+        for number, filters in enumerate((16, 8, 1)):
+            at, channels = start + 100 * number, 16 if filters == 8 else 8
+            conv(given, at, (2, channels, 32, 32), (filters, channels, 3, 3), padding=1)
+            given.kernel("void implicit_convolve_sgemm<float>(int)", at + 20, at + 50, launched=at + 2)
+            given.kernel("void elementwise_kernel<CUDAFunctor_add<float>>", at + 50, at + 60, launched=at + 4)
+            if filters != 16:
+                given.op("aten::batch_norm", at + 70, at + 80, [(2, 8, 32, 32)])
+                given.kernel("void batch_norm_collect_statistics_kernel<float>", at + 85, at + 95, launched=at + 71)
+    found = answer(RULE, given, tmp_path)
+    assert (found.status, found.saving_ns) == ("found", 10_000)
+    assert found.evidence == ("conv2 8x16x3x3 (guessed): 0.010 ms",)
+
+
 def test_an_empty_capture_cannot_tell(tmp_path: Path) -> None:
     found = answer(RULE, Given(), tmp_path)
     assert (found.status, found.reason) == (
