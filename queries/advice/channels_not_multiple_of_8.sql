@@ -1,9 +1,10 @@
 -- title = "Channel counts that are not multiples of 8"
 -- doc = """Convolutions and matrix products in half precision or TF32, on a device with tensor cores, whose channels
 -- are not multiples of 8: for a product both sizes of its weights, which its gradients share. Sizes of the batch or the
--- sequence and products of two activations (attention) do not count, and neither do an input of at most four channels,
--- which is an image, and depthwise convolutions. The bound is their time beyond the least that the peak of the device
--- allows, less what overlaps work that started earlier on the device."""
+-- sequence and products of two activations (attention; by a square matrix, as of the nodes of a graph) do not
+-- count, and neither do an input of at most four channels, which is an image, and depthwise convolutions. The second
+-- factor of any other product is taken for weights. The bound is their time beyond the least that the peak of the
+-- device allows, less what overlaps work that started earlier on the device."""
 -- why = "Tensor cores work on tiles of 8 or 16 values: other sizes are padded by extra kernels, or run on slower ones."
 -- cost = "A few more weights than the model needs."
 -- unless = "The size is fixed (classes, vocabulary): then pad only the tensor."
@@ -42,8 +43,9 @@ WITH able AS (
         any_value(c.step_ns) AS step_ns, bool_or(is_tf32(c.name)) AS is_tf32
     FROM counted c WHERE c.kind = 'kernel' AND c.category = 'gemm' AND c.op_id IS NOT NULL GROUP BY c.rank, c.op_id
 ), weights AS (
-    -- A product of batches multiplies two activations.
-    SELECT * FROM matmul_shapes WHERE batch = 1 AND NOT regexp_matches(name, '(?i)bmm|batch_?mat_?mul')
+    -- A product of batches multiplies two activations; a batch of just as many rows as odd channels is unlikely.
+    SELECT * FROM matmul_shapes
+    WHERE batch = 1 AND (m IS DISTINCT FROM k OR k % 8 = 0) AND NOT regexp_matches(name, '(?i)bmm|batch_?mat_?mul')
 ), unaligned AS (
     -- Channels of the forward products: a gradient's third size is rows of the batch.
     SELECT DISTINCT rank, unnest([k, n]) AS size FROM weights WHERE NOT coalesce(is_backward, false)
@@ -66,7 +68,8 @@ SELECT k.rank, format('{} {:.3f} ms on tiles that {} not fill.',
         count(*) || ' shapes of convolutions and products take'),
     sum(k.own_ns) / 1e6, if(count(*) = 1, 'it does', 'they do')) AS problem,
     'Mostly in ' || nullif(arg_max(k.place, k.lost_ns), '(no layer)') AS place, sum(k.lost_ns) AS saving_ns,
-    'medium: the sizes are recorded; what the padding costs is not' AS confidence,
+    'medium: the sizes are recorded; what the padding costs, and that second factors of products are weights, is not'
+        AS confidence,
     list(format('{}: {:.3f} ms', k.what, k.own_ns / 1e6) ORDER BY k.lost_ns DESC, k.what)[:20] AS evidence
 FROM kinds k JOIN able a USING (rank)
 GROUP BY k.rank

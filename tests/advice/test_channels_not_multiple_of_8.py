@@ -88,6 +88,14 @@ def test_a_gradient_counts_the_channels_of_its_weights_alone(tmp_path: Path) -> 
         assert answer(RULE, given, tmp_path / str(classes)).status == status
 
 
+def test_nodes_of_a_graph_are_no_channels(tmp_path: Path) -> None:
+    """The product by a square matrix of neighbours, 77 x 77, and its gradient leave the channels, 512 and 256, alone."""
+    given = products("aten::mm", ((77, 512), (512, 256)), ((77, 77), (77, 256)), ((512, 77), (77, 256)))
+    for row in given.rows["ops"]:
+        row["forward_thread"] = 1 if row["shapes"].startswith("[[512, 77]") else None
+    assert answer(RULE, given, tmp_path).status == "not found"
+
+
 def test_an_empty_capture_cannot_tell(tmp_path: Path) -> None:
     found = answer(RULE, Given(), tmp_path)
     assert (found.status, found.reason) == ("cannot tell", "the trace holds no kernels of a device.")
