@@ -1,8 +1,9 @@
 -- title = "Unneeded input gradient (dgrad) of the first convolution"
 -- doc = """The input gradient (dgrad) of the convolution that runs first in a step and reads few channels, so an image
--- and not the output of another layer; or, where no shapes are recorded, the input gradient that is followed, in every
--- step after warm-up, by a copy to the host of the same size as the largest upload. The bound is the time of everything
--- in that call that computes it, and of that copy, less what overlaps work that started earlier on the device."""
+-- and not the output of another layer: of no operator before it whose gradient is computed afterwards, from as many
+-- values; or, where no shapes are recorded, the input gradient that is followed, in every step after warm-up, by a copy
+-- to the host of the same size as the largest upload. The bound is the time of everything in that call that computes
+-- it, and of that copy, less what overlaps work that started earlier on the device."""
 -- why = """The input of the first layer is data, so its gradient is not needed; because of its large spatial size it is
 -- among the most expensive."""
 -- cost = "None."

@@ -8,7 +8,8 @@
 -- input_shape = "shape of the input, where shapes tell"
 -- channels = "channels of that input"
 -- size_bytes = "bytes of the largest upload, where a copy tells"
--- is_data = "whether that input is data for all that is known: an image, or the size of an upload"
+-- is_data = """whether that input is data for all that is known: an image that no trained layer made (none before it
+-- computes a gradient from as many values), or the size of an upload"""
 WITH every AS MATERIALIZED (
     SELECT * FROM counted_conv_calls
 ), first AS (
@@ -51,11 +52,19 @@ WITH every AS MATERIALIZED (
         UNION ALL SELECT call_id, layer, NULL, NULL FROM by_call
         UNION ALL SELECT call_id, NULL, NULL, size_bytes FROM by_copy WHERE size_bytes >= 65536)
     WHERE call_id IS NOT NULL GROUP BY call_id
+), needed AS (
+    -- Of what ran before the forward call, a gradient from as many values, or of unknown sizes, is computed afterwards.
+    SELECT DISTINCT e.rank FROM told t JOIN every e ON e.op_id = t.call_id
+    JOIN raw.ops own ON own.id = e.op_id JOIN raw.ops opened ON opened.id = e.forward_call
+    JOIN raw.ops o ON o.rank = e.rank AND o.step IS NOT DISTINCT FROM own.step AND o.start_ns > own.start_ns
+    JOIN raw.ops f ON f.id = o.forward_id AND f.start_ns < opened.start_ns
+    WHERE o.id IN (SELECT op_id FROM counted) AND coalesce(list_bool_or(list_transform(TRY_CAST(o.shapes AS BIGINT[][]),
+        lambda s: list_product(s) = list_product(t.input_shape))), true)
 )
 -- An input of at most 4 channels is an image, and not the output of another layer; an upload of at least 64 KB a batch.
 -- On a CPU an operator is several rows of one id, one for each piece of its own time.
 SELECT DISTINCT a.rank, a.id, t.layer, t.input_shape, t.input_shape[2] AS channels, t.size_bytes,
-    coalesce(t.input_shape[2] <= 4, false) OR t.size_bytes IS NOT NULL AS is_data
+    coalesce(t.input_shape[2] <= 4 AND a.rank NOT IN (FROM needed), false) OR t.size_bytes IS NOT NULL AS is_data
 FROM counted a JOIN told t ON t.call_id = a.call_id
 WHERE a.direction = 'dgrad'
     -- What its operator copies from or to the host meanwhile is not part of it.

@@ -89,7 +89,7 @@ def test_a_gradient_counts_the_channels_of_its_weights_alone(tmp_path: Path) -> 
 
 
 def test_nodes_of_a_graph_are_no_channels(tmp_path: Path) -> None:
-    """The product by a square matrix of neighbours, 77 x 77, and its gradient leave the channels, 512 and 256, alone."""
+    """The product by a square matrix, 77 x 77, and the gradient leave the channels, 512 and 256, alone."""
     given = products("aten::mm", ((77, 512), (512, 256)), ((77, 77), (77, 256)), ((512, 77), (77, 256)))
     for row in given.rows["ops"]:
         row["forward_thread"] = 1 if row["shapes"].startswith("[[512, 77]") else None

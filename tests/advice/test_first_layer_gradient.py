@@ -44,6 +44,33 @@ def test_without_it_nothing_is_found(tmp_path: Path) -> None:
     assert answer(RULE, steps(3, with_dgrad=False), tmp_path).status == "not found"
 
 
+def after_linear(values: int) -> Given:
+    """The first convolution's gradient, and then that of a product that ran before the convolution."""
+    image, first, hidden = (2, 3, 32, 32), (8, 3, 3, 3), (2, 8, 32, 32)
+    given = training()
+    for start in (0, 1000, 2000):
+        given.op("aten::addmm", start, start + 5, [(values,), (2, 16), (16, values)], ["", "", ""])
+        given.rows["ops"][-1]["sequence"] = start + 1
+        conv(given, start + 10, image, first, padding=1)
+        given.rows["ops"][-1]["sequence"] = start + 2
+        given.kernel("implicit_convolve_sgemm", start + 15, start + 25, launched=start + 12)
+        conv_backward(given, start + 40, image, first, hidden, padding=1)
+        given.rows["ops"][-1].update(sequence=start + 2, forward_thread=1, tid=2)
+        given.kernel(DGRAD, start + 45, start + 55, launched=start + 41)
+        given.rows["api_calls"][-1]["tid"] = 2
+        given.op("AddmmBackward0", start + 60, start + 70, [(2, values)], [""])
+        given.rows["ops"][-1].update(sequence=start + 1, forward_thread=1, tid=2)
+        given.kernel("ampere_sgemm_32x32_nt", start + 65, start + 75, launched=start + 61)
+        given.rows["api_calls"][-1]["tid"] = 2
+    return given
+
+
+def test_a_trained_layer_that_makes_the_image_needs_it(tmp_path: Path) -> None:
+    assert answer(RULE, after_linear(3 * 32 * 32), tmp_path / "before").status == "not found"
+    beside = answer(RULE, after_linear(8), tmp_path / "beside")
+    assert (beside.status, beside.saving_ns) == ("found", 10_000)
+
+
 def sent_back(back_bytes: int) -> Given:
     """Without shapes: after the last gradient something goes to the host."""
     given = training()
