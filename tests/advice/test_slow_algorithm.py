@@ -49,6 +49,33 @@ def test_above_one_and_a_half_times_the_rate_of_the_better_one_is_the_bound(tmp_
     assert found.confidence.startswith("high: ")
 
 
+def test_a_bias_is_no_algorithm_and_no_call_is_faster_than_memory(tmp_path: Path) -> None:
+    """At Winograd's rate the image would take 60 of its 100 microseconds, but moving its tensors takes 69."""
+    given, image, first = training(), (8, 3, 224, 224), (64, 3, 3, 3)
+    for start in (0, 1000, 2000):
+        for at, x, w, kernel, length in (
+            (start, X, W, WINOGRAD, 20),
+            (start + 200, X, W, PRECOMP, 40),
+            (start + 400, image, first, shapes.KERNELS["IMPLICIT_GEMM"][0], 100),
+        ):
+            conv(given, at, x, w, padding=1)
+            given.kernel(kernel, at + 20, at + 20 + length, launched=at + 2)
+            given.kernel("void elementwise_kernel<CUDAFunctor_add<float>>", at + 130, at + 190, launched=at + 4)
+    found = answer(RULE, given, tmp_path)
+    assert (found.status, found.saving_ns, len(found.evidence)) == ("found", 20_000, 1)
+    assert "implicit_precomp_gemm 0.040 ms, winograd 0.020 ms" in found.evidence[0]
+
+
+@pytest.mark.long
+def test_another_number_of_channels_is_a_weaker_measure(tmp_path: Path) -> None:
+    """With 128 filters the second call has twice the arithmetic: 200 microseconds at Winograd's rate."""
+    given = steps(350)
+    for row in given.rows["ops"][1::2]:
+        row["shapes"] = row["shapes"].replace("[64, 64, 3, 3]", "[128, 64, 3, 3]")
+    found = answer(RULE, given, tmp_path)
+    assert (found.saving_ns, found.confidence.split(":")[0]) == (150_000, "medium")
+
+
 @pytest.mark.long
 def test_the_better_one_may_run_beside_what_began_earlier(tmp_path: Path) -> None:
     given = steps(160)
