@@ -129,6 +129,17 @@ def test_a_copy_goes_with_the_wait_of_its_call(tmp_path: Path) -> None:
     assert found.saving_ns == 120_000, "the call; what the host does after it takes as long as before"
 
 
+def test_work_that_only_a_wait_led_on_from_still_bounds_the_step(tmp_path: Path) -> None:
+    """The kernel ends at 810 of 1000 us however little the host does after it."""
+    given = training(3)
+    for start in (0, 1000, 2000):
+        given.kernel(CONVOLUTION, start + 210, start + 810, launched=start + 200)
+        given.call("cudaDeviceSynchronize", start + 205, start + 811)
+        given.call("cudaDeviceSynchronize", start + 960, start + 961)
+    found = said(tmp_path, given, rules=("host_waits",))["host_waits"]
+    assert (found.path, found.saving_ns) == (certainty.ON, 190_000)
+
+
 def full_queue(lasting: float) -> Given:
     """Steps of ten kernels of 290 us that the step before has launched; each launch takes as long as is said."""
     given = training(4, 3000)

@@ -268,7 +268,8 @@ def end_of(graph: Graph, duration: Ints, delay: Ints) -> int:
         ready = (began[source] if at_start else ended[source]) + wait
         if ready > latest:
             latest = ready
-    return latest
+    # What only a wait led from to the end is over by then, too, where nothing waits for it.
+    return max(latest, *ended)
 
 
 def node_slack(graph: Graph) -> Ints:
