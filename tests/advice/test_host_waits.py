@@ -47,6 +47,15 @@ def test_below_the_threshold_it_is_not(tmp_path: Path) -> None:
     assert answer(RULE, steps(49), tmp_path).status == "not found"
 
 
+def test_a_wait_in_which_one_of_two_devices_runs_dry_counts_once(tmp_path: Path) -> None:
+    given = steps(50)
+    given.device("NVIDIA A100-SXM4-40GB", device=1)
+    for start in (0, 1000, 2000):
+        given.kernel("ampere_sgemm_128x64_nn", start + 10, start + 600, launched=start + 3, device=1)
+    found = answer(RULE, given, tmp_path, wait_step_pct="1")
+    assert found.evidence == (f"cudaStreamSynchronize under aten::item{READS}: 1.0 times, 0.025 ms",)
+
+
 def recorded(*gaps_us: float) -> Given:
     """A recording without steps, with a pause after each synchronisation."""
     given, at = Given(), 0.0
