@@ -140,6 +140,19 @@ def test_work_that_only_a_wait_led_on_from_still_bounds_the_step(tmp_path: Path)
     assert (found.path, found.saving_ns) == (certainty.ON, 190_000)
 
 
+def test_what_the_program_does_between_two_waits_stays(tmp_path: Path) -> None:
+    """Without the waits the 700 us after the first begin at 23 us, not at 111, and the second kernel ends at 831 us."""
+    given = training(3)
+    for start in (0, 1000, 2000):
+        given.kernel(CONVOLUTION, start + 10, start + 110, launched=start + 2)
+        given.call("cudaStreamSynchronize", start + 23, start + 111)
+        given.call("cudaStreamSynchronize", start + 811, start + 812)
+        given.kernel(CONVOLUTION, start + 820, start + 920, launched=start + 815)
+        given.call("cudaDeviceSynchronize", start + 818, start + 921)
+    found = said(tmp_path, given, rules=("host_waits",))["host_waits"]
+    assert (found.path, found.saving_ns) == (certainty.ON, 169_000)
+
+
 def full_queue(lasting: float) -> Given:
     """Steps of ten kernels of 290 us that the step before has launched; each launch takes as long as is said."""
     given = training(4, 3000)

@@ -227,9 +227,10 @@ def changed(graph: Graph, stays: Ints, gone: Ints, is_free: Ints | None = None) 
     factor = np.full(len(graph.kind), 100)
     launches = graph.kind == dependencies.LAUNCH
     factor[launches] = of_node[graph.source[launches]]
-    # Time between two things on a thread is what both need: Python between two operators.
+    # Time between two things on a thread is what both need: Python between two operators. Between waits it stays.
+    needed = of_node if is_free is None else np.where((graph.task >= 0) & (is_free[graph.task] == 1), 100, of_node)
     between = np.isin(graph.kind, (dependencies.THREAD, dependencies.HANDOFF))
-    factor[between] = np.maximum(of_node[graph.source], of_node[graph.target])[between]
+    factor[between] = np.maximum(needed[graph.source], needed[graph.target])[between]
     delay = (graph.delay - gone) * factor // 100
     if is_free is not None:
         source, target = graph.task[graph.source], graph.task[graph.target]
