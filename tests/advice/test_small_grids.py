@@ -28,6 +28,15 @@ def test_the_share_of_idle_cores_is_the_bound(tmp_path: Path) -> None:
     assert found.problem == "1.0 kernels with fewer blocks than the device has cores (108) take 0.100 ms."
 
 
+def test_cores_with_blocks_of_kernels_beside_it_are_not_idle(tmp_path: Path) -> None:
+    """Beside 9 blocks 99 others fill the device; of the last 50 us of the 9 alone 99 of 108 cores are idle."""
+    given = steps(9)
+    for start in (0, 1000, 2000):
+        given.kernel("b", start + 10, start + 60, start + 3, stream=8, grid_x=99, grid_y=1, grid_z=1)
+    found = answer(RULE, given, tmp_path, grid_device_pct="5")
+    assert (found.status, found.saving_ns) == ("found", round(50_000 * (1 - 9 / 108)))
+
+
 @pytest.mark.long
 def test_with_a_block_for_every_core_it_is_not(tmp_path: Path) -> None:
     assert answer(RULE, steps(108), tmp_path).status == "not found"
