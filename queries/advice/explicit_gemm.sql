@@ -27,10 +27,10 @@ WITH part AS MATERIALIZED (
     SELECT rank, sum(total_ns / per) AS conv_ns FROM counted_conv_calls GROUP BY rank
 ), unrolled AS MATERIALIZED (
     -- A 1x1 filter needs no unrolling: its explicit product is as good as an implicit one.
-    SELECT c.rank, c.op_id, c.direction, c.layer, c.filter_shape, c.per, c.total_ns, p.unrolling_ns,
-        coalesce(p.main_ns, 0) AS main_ns
+    SELECT c.rank, c.op_id, c.direction, c.layer, c.filter_shape, c.per, c.total_ns, c.transform_ns,
+        coalesce(p.unrolling_ns, 0) AS unrolling_ns, coalesce(p.main_ns, 0) AS main_ns
     FROM counted_conv_calls c JOIN part p ON p.op_id = c.op_id AND p.direction IS NOT DISTINCT FROM c.direction
-    WHERE c.algorithm = 'explicit_gemm' AND p.unrolling_ns > 0
+    WHERE c.algorithm = 'explicit_gemm' AND c.transform_ns > 0
 ), winograd AS (
     SELECT op_id, direction, arg_min(algorithm, place) AS algorithm, arg_min(direct_ratio, place) AS ratio,
         arg_min(workspace_bytes, place) AS workspace_bytes
@@ -44,7 +44,7 @@ WITH part AS MATERIALIZED (
 ), layer AS (
     SELECT rank, layer, direction, other, sum(1.0 / per) AS calls, sum(total_ns / per) AS total_ns,
         sum(saved_ns / per) AS saved_ns,
-        sum(unrolling_ns / per) AS unrolling_ns, max(workspace_bytes) AS workspace_bytes
+        sum(transform_ns / per) AS transform_ns, max(workspace_bytes) AS workspace_bytes
     FROM saved GROUP BY ALL
 )
 SELECT l.rank,
@@ -60,7 +60,7 @@ SELECT l.rank,
         'high: the unrolling is named by its kernels') AS confidence,
     list(format('{} {}: {:.1f} calls and {:.3f} ms, of it {:.3f} ms unrolling; {} needs {}', l.layer,
         coalesce(l.direction, 'convolution'),
-        l.calls, l.total_ns / 1e6, l.unrolling_ns / 1e6, l.other,
+        l.calls, l.total_ns / 1e6, l.transform_ns / 1e6, l.other,
         if(l.workspace_bytes IS NULL, 'no workspace', format('{:.1f} MB of workspace', l.workspace_bytes / 1e6)))
         ORDER BY l.saved_ns DESC, l.layer, l.direction) AS evidence
 FROM layer l JOIN conv c USING (rank)

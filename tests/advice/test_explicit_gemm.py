@@ -39,6 +39,21 @@ def test_the_unrolling_is_the_bound(tmp_path: Path) -> None:
     assert found.confidence == "high: the unrolling is named by its kernels"
 
 
+def test_unrolling_beside_other_work_is_in_the_share_and_saves_nothing(tmp_path: Path) -> None:
+    given = steps(100)
+    for start in (0, 2000, 4000):
+        given.kernel("ampere_sgemm_128x64_nn", start + 90, start + 130, launched=start + 60, stream=8)
+        conv(given, start + 40, (4, 8, 32, 32), (16, 8, 5, 5), 1, 2)
+        given.kernel(UNROLL, start + 1800, start + 1820, launched=start + 41)
+        given.kernel(PRODUCT, start + 1820, start + 1900, launched=start + 42)
+    found = answer(RULE, given, tmp_path)
+    assert (found.problem.split(" of ")[0], found.saving_ns) == ("18.2 %", 20_000)
+    assert found.evidence[1] == (
+        "conv1 16x8x7x7 (guessed) fprop: 1.0 calls and 0.100 ms, of it 0.020 ms unrolling; implicit GEMM needs no "
+        "workspace"
+    )
+
+
 @pytest.mark.long
 def test_a_little_is_not_found(tmp_path: Path) -> None:
     assert answer(RULE, steps(15), tmp_path / "default").status == "not found"
