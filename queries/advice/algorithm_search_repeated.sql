@@ -1,7 +1,7 @@
 -- title = "Algorithm search repeated in many steps"
 -- doc = """Convolution calls under which several algorithms ran, in more than one step after warm-up. The bound is the
--- time of these calls beyond the shortest call of the same layer and direction that did not search (all of it where
--- there is none)."""
+-- time of these calls beyond the shortest call of the same layer and direction that did not search, or beyond their own
+-- shortest main kernel, if that is longer: one algorithm has to run."""
 -- why = "The library searches again for every new shape; if shapes change from step to step, the search never ends."
 -- cost = "Padding to few shapes adds computation; without a search a slower algorithm may be chosen."
 -- unless = "The shapes repeat after some steps: then the search ends by itself."
@@ -16,17 +16,22 @@
 -- [params]
 -- repeated_step_pct = { type = "DOUBLE", default = 1, doc = "found above this share of the step, in percent" }
 WITH call AS (
-    SELECT rank, layer, direction, step, total_ns, per, step_ns, input_shape, len(algorithms) > 1 AS is_search
+    SELECT op_id, rank, layer, direction, step, total_ns, per, step_ns, input_shape,
+        len(algorithms) > 1 AS is_search
     FROM counted_conv_calls
 ), plain AS (
     SELECT rank, layer, direction, min(total_ns) AS least_ns FROM call WHERE NOT is_search
     GROUP BY rank, layer, direction
+), needed AS (
+    SELECT call_id, min(dur_ns) AS least_ns FROM counted WHERE category = 'conv' AND role = 'main' GROUP BY call_id
 ), layers AS (
     SELECT c.rank, c.layer, c.direction, count(*) AS calls, count(DISTINCT c.step) AS steps,
         count(DISTINCT c.input_shape) AS shapes,
-        sum(greatest(c.total_ns - coalesce(p.least_ns, 0), 0) / c.per) AS lost_ns, any_value(c.step_ns) AS step_ns
+        sum(greatest(c.total_ns - greatest(p.least_ns, n.least_ns, 0), 0) / c.per) AS lost_ns,
+        any_value(c.step_ns) AS step_ns
     FROM call c LEFT JOIN plain p ON p.rank = c.rank AND p.layer = c.layer
         AND p.direction IS NOT DISTINCT FROM c.direction
+    LEFT JOIN needed n ON n.call_id = c.op_id
     WHERE c.is_search GROUP BY c.rank, c.layer, c.direction
 ), searched AS (
     SELECT rank, count(DISTINCT step) AS steps FROM call WHERE is_search GROUP BY rank

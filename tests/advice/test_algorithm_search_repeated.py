@@ -31,6 +31,11 @@ def test_in_several_steps_it_is_found_with_the_shapes(tmp_path: Path) -> None:
     assert found.problem == "2 calls run several algorithms, in 2 steps; a layer sees up to 2 shapes."
 
 
+def test_one_of_the_algorithms_has_to_run(tmp_path: Path) -> None:
+    """All four calls search: the one that takes 10 us is not saved."""
+    assert answer(RULE, steps(4), tmp_path).saving_ns == 50_000
+
+
 @pytest.mark.long
 def test_in_one_step_it_is_a_search_at_the_start(tmp_path: Path) -> None:
     assert answer(RULE, steps(1), tmp_path).status == "not found"
