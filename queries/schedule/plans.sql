@@ -1,7 +1,8 @@
 -- title = "The plan and its baselines"
--- doc = """Convolutions alone: the sum of measured passes of what is left of the plan. The speed-up of whole steps is
--- from rounds of fresh processes; if they show no difference, the plan is emptied. Without them, or on a machine too
--- busy to tell, it is not proved."""
+-- doc = """Convolutions alone: the sum of measured passes and layout conversions, for the plan of what is left of it; a
+-- single algorithm counts whatever its error and workspace. The speed-up of whole steps is from rounds of fresh
+-- processes; if they show no difference, the plan is emptied. Without them, or on a machine too busy to tell, it is not
+-- proved."""
 -- cannot = "No plan in this capture. `traceview schedule ... -o FOLDER --resume` continues a stopped one."
 -- top = 12
 -- leave_out = ["noisy_pairs", "clock", "pairs"]
@@ -10,7 +11,7 @@
 -- step_speedup = "whole step, times as fast"
 -- [columns]
 -- name = "the plan; PyTorch's own; or one algorithm wherever it can run, and PyTorch's own elsewhere"
--- convolutions_ns = "time of all passes of all convolutions"
+-- convolutions_ns = "time of all passes of all convolutions, layout conversions included"
 -- modelled_speedup = "PyTorch's own on plain NCHW over this"
 -- step_speedup = "step time without the plan over that with it"
 -- interval = "95 % interval of that; none below six pairs"

@@ -117,7 +117,19 @@ def test_one_algorithm_everywhere_is_what_a_plan_must_beat() -> None:
         Slot("a", (*own("fprop", 50, 40), winograd("fprop", 10))),
         Slot("b", tuple(own("fprop", 5, 30))),
     ]
-    assert single_plans(slots) == {"PyTorch's own, nchw": 55, "PyTorch's own, nhwc": 70, "winograd F(4x4)": 15}
+    edges = [(INPUT, "a"), ("a", "b")]
+    assert single_plans(slots, edges) == {"PyTorch's own, nchw": 55, "PyTorch's own, nhwc": 70, "winograd F(4x4)": 15}
+
+
+def test_one_algorithm_everywhere_pays_for_its_layout_as_a_plan_does() -> None:
+    slots = [
+        Slot("a", (*own("fprop", 50, 40), winograd("fprop", 10)), x_ns=6, y_ns=2),
+        Slot("b", tuple(own("fprop", 5, 30)), x_ns=2, y_ns=3),
+    ]
+    edges = [(INPUT, "a"), ("a", "b")]
+    found = single_plans(slots, edges)
+    assert found["winograd F(4x4)"] == 6 + 10 + 2 + 5 == plan(slots, edges)[1], "into its layout and out again"
+    assert (found["PyTorch's own, nchw"], found["PyTorch's own, nhwc"]) == (55, 6 + 40 + 30), "one change, of the input"
 
 
 @pytest.mark.parametrize(

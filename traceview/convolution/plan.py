@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 LAYOUTS = ("nchw", "nhwc")
 DIRECTIONS = ("fprop", "dgrad", "wgrad")
@@ -228,17 +228,13 @@ def under_shared_cap(slots: Sequence[Slot], cap_bytes: int) -> list[Slot]:
     ]
 
 
-def single_plans(slots: Sequence[Slot]) -> dict[str, int]:
-    """The time of all layers if one algorithm ran wherever it can, and PyTorch's own elsewhere."""
+def single_plans(slots: Sequence[Slot], edges: Sequence[tuple[str, str]]) -> dict[str, int]:
+    """The time of all layers, changes of layout included, if one algorithm ran wherever it can, else PyTorch's own."""
+
+    def only(slot: Slot, family: str) -> Slot:
+        able = {it.direction for it in slot.options if it.family == family}
+        plain = (it for it in slot.options if it.family == f"PyTorch's own, {LAYOUTS[0]}" and it.direction not in able)
+        return replace(slot, options=(*(it for it in slot.options if it.family == family), *plain))
+
     families = dict.fromkeys(it.family for slot in slots for it in slot.options)
-    found = {}
-    for family in families:
-        total = 0
-        for slot in slots:
-            for direction in slot.directions:
-                options = [it for it in slot.options if it.direction == direction]
-                with_it = [it.time_ns for it in options if it.family == family]
-                plain = [it.time_ns for it in options if it.backend == OWN and it.layout == LAYOUTS[0]]
-                total += min(with_it or plain)
-        found[family] = total
-    return found
+    return {family: plan([only(slot, family) for slot in slots], edges)[1] for family in families}

@@ -86,7 +86,7 @@ def test_each_pass_gets_what_is_best_for_it() -> None:
     assert names(answer) == {"a": ["fprop"], "b": ["fprop", "dgrad", "wgrad"]}
     assert answer.modelled_ns["the plan"] == 1 + 40 + 100 + 30 + 30 + 50, "the input is brought into the layout"
     assert answer.modelled_ns["PyTorch's own, nchw"] == 490
-    assert answer.modelled_ns["winograd F(4x4)"] == 40 + 120 + 30 + 30 + 50
+    assert answer.modelled_ns["winograd F(4x4)"] == 1 + 40 + 120 + 30 + 30 + 50, "the input, too"
 
 
 def test_caps_and_numerics_narrow_it() -> None:

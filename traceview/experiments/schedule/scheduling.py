@@ -128,7 +128,7 @@ def planned(job: Job, given: Given) -> Answer:
     edges += [(INPUT, slot.module) for slot in slots if slot.module not in fed]
     choices, total = plan(usable, edges)
     own = [replace(slot, options=tuple(it for it in slot.options if it.backend == OWN)) for slot in slots]
-    modelled = {"the plan": total, "PyTorch's own, best layouts": plan(own, edges)[1], **single_plans(slots)}
+    modelled = {"the plan": total, "PyTorch's own, best layouts": plan(own, edges)[1], **single_plans(slots, edges)}
     document = {
         "traceview_plan": SCHEMA,
         "model": job.model,
