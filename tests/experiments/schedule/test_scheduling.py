@@ -292,6 +292,27 @@ def test_the_report_says_whether_a_pass_or_whole_steps_with_it_were_no_faster(
     assert why["b", "dgrad"] == "least time alone, but no faster within the step" and why["b", "wgrad"] == no_step
 
 
+def test_a_pass_that_layouts_decided_is_not_called_the_fastest(tmp_path: Path) -> None:
+    """A change of layout costs more than the fastest of fprop and wgrad save; of dgrad PyTorch's own is the fastest."""
+    layer = {"module": "a", "shape": SHAPE, "dgrad": True}
+    primitive = {"backend": "onednn", "error": 1e-6, "own_error": 1e-6, "direction": "fprop"}
+    told = measured("fprop", 100, 120) + measured("dgrad", 100, 120) + measured("wgrad", 100, 72)
+    for layout, ns in (("nchw", 60), ("nhwc", 40)):
+        name = f"jit:avx2, {layout} to {layout}"
+        told.append({**primitive, "implementation": name, "layout": layout, "time_ns": ns})
+    rows = rows_of(layer, told, {"x_ns": 30, "y_ns": 30}, ABOUT, "m")
+    journal = Journal(tmp_path / "r", {"kind": "schedule"})
+    outcome.keep(scheduling.planned(job(), Given([layer], [], ABOUT, "module", "", rows)), journal)
+    journal.finish()
+    with closing(store.open_capture(tmp_path / "r")) as connection:
+        sections = {each.name: each.rows for each in reports.run(connection, "schedule", {}).sections}
+    reasons = {row[1]: row[2:] for row in sections["reasons"]}
+    beaten = "the second is faster by itself, but ruled out by layout conversions{} or the error or memory limits"
+    assert reasons["fprop"] == (beaten.format(""), "onednn jit:avx2", pytest.approx(0.67))
+    assert reasons["wgrad"] == (beaten.format(", whole steps"), "winograd F(4x4)", pytest.approx(0.72))
+    assert reasons["dgrad"][0] == "no faster algorithm within the error and memory limits"
+
+
 def test_passes_that_were_compared_are_not_compared_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
     rows = [

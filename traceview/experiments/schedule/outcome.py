@@ -24,11 +24,12 @@ def rows(answer: Answer) -> list[dict[str, Any]]:
         for direction, option in chosen.passes.items():
             others = sorted((it for it in slot.options if it.direction == direction), key=lambda it: it.time_ns)
             plain = next(it for it in others if it.backend == OWN and it.layout == "nchw")
-            second = next((it for it in others if it.family != option.family), None)
             within = answer.in_step.get((slot.module, direction), (None, None))
-            if option.backend == OWN and slot.module not in proved:
+            layout = proved[slot.module]["layout"] if slot.module in proved else LAYOUTS[0]
+            if option.backend == OWN:
                 # Own against own in another layout is not a gain of a plan that leaves this layer as it is.
-                option = plain
+                option = next((it for it in others if it.backend == OWN and it.layout == layout), plain)
+            second = next((it for it in others if it.family != option.family or it.time_ns < option.time_ns), None)
             is_dropped = (slot.module, direction) in answer.dropped
             status = "own" if option.backend == OWN else "dropped" if is_dropped else "chosen"
             if status == "chosen" and slot.module not in proved:
@@ -40,7 +41,7 @@ def rows(answer: Answer) -> list[dict[str, Any]]:
                     "direction": direction,
                     **{name: shape[name] for name in shape if name != "dtype"},
                     "dtype": shape["dtype"],
-                    "layout": chosen.layout if slot.module in proved else LAYOUTS[0],
+                    "layout": layout,
                     "backend": option.backend,
                     "implementation": option.implementation,
                     "algorithm": option.algorithm,
