@@ -24,8 +24,8 @@ SELECT layer, direction, CASE
             THEN if(in_step_ns IS NULL, '', 'faster within the step, but ') || 'whole steps with it were no faster'
         WHEN status = 'not proved' THEN 'the whole step was not shown to be faster'
         WHEN reason IS NOT NULL THEN concat('nothing else can: ', reason)
-        WHEN second_ns < time_ns THEN format('the second is faster by itself, but ruled out by layout conversions{} or the '
-            || 'error or memory limits', if(status = 'own', ', whole steps', ''))
+        WHEN second_ns < time_ns THEN format('the second is faster by itself, but ruled out by layout conversions{} or '
+            || 'the error or memory limits', if(status = 'own', ', whole steps', ''))
         WHEN status = 'chosen' THEN 'least time'
         ELSE 'no faster algorithm within the error and memory limits'
     END AS why, second, round(second_ns / nullif(time_ns, 0), 2) AS margin
