@@ -28,7 +28,7 @@
 -- rounds = "that the speed-up rests on"
 -- why = "why, where the verdict needs it"
 SELECT if(status = 'recorded', 'recorded, ', '') || mode AS scaling,
-    if(mode = 'strong', global_batch, batch) AS batch, ranks, step_ns, samples_per_s, round(speedup, 3) AS speedup,
+    if(mode = 'strong', global_batch, batch) AS batch, ranks, step_ns, samples_per_s, speedup,
     format('{:.2f} to {:.2f}', low, high) || coalesce(format(' ({:.0f} %)', 100 * confidence), '') AS interval,
     100 * speedup * base_ranks / ranks AS efficiency_pct, verdict, is_oversubscribed AS shared_cores, runs AS rounds,
     reason AS why

@@ -19,7 +19,7 @@
 -- noisy_pairs = "rounds in which other programs took a tenth of the cores"
 -- clock = "times that were compared: wall, or processor (one thread, on a busy machine)"
 -- verdict = "faster, slower, no difference seen, cannot decide, too noisy, not proved end to end"
-SELECT name, convolutions_ns, round(modelled_speedup, 3) AS modelled_speedup, round(speedup, 3) AS step_speedup,
+SELECT name, convolutions_ns, modelled_speedup, speedup AS step_speedup,
     if(low IS NULL, NULL, format('{:.2f} to {:.2f}', low, high)) AS interval, pairs, noisy_pairs, clock, verdict
 FROM raw.schedule_plans
 ORDER BY name != 'the plan', name != 'PyTorch''s own, nchw', convolutions_ns, name

@@ -16,7 +16,7 @@ WITH whole AS (
         kind = 'combination') AS together
     FROM raw.tune_options WHERE in_best
 )
-SELECT name AS option, round(adds, 3) AS adds,
+SELECT name AS option, adds,
     if(adds_low IS NULL, NULL, format('{:.2f} to {:.2f}', adds_low, adds_high)) AS adds_interval,
     whole.together, numbers, applied
 FROM raw.tune_options, whole WHERE in_best AND kind = 'option'

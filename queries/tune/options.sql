@@ -21,14 +21,14 @@
 -- pairs = "pairs of runs that the speed-up rests on"
 -- why = "why it was dropped or left out of the best, failed, does not apply, or cannot be decided"
 -- cost = "what the option costs"
-SELECT name || if(kind = 'null', ' (the check)', '') AS option, round(speedup, 3) AS speedup,
+SELECT name || if(kind = 'null', ' (the check)', '') AS option, speedup,
     if(low IS NULL, NULL, format('{:.2f} to {:.2f}', low, high)) AS interval,
     verdict,
     if(bound IS NULL, NULL, format('{:.2f}', bound) || coalesce(', ' || bound_judged, '')) AS bound,
     rule AS named_by,
     numbers || if(numbers IN ('close', 'changed'),
         format(' ({:.0e})', greatest(loss_difference, parameters_difference)), '') AS numbers,
-    round(cpu_speedup, 3) AS cpu_speedup, pairs, coalesce(left_out, reason) AS why, cost
+    cpu_speedup, pairs, coalesce(left_out, reason) AS why, cost
 FROM raw.tune_options
 ORDER BY kind = 'null', verdict = 'not applicable', verdict = 'not tried', verdict IN ('failed', 'dropped'),
     kind != 'combination', speedup DESC NULLS LAST, place

@@ -35,3 +35,20 @@ def test_results_are_no_recording(
     printed = capsys.readouterr().out
     assert "No work of a device" not in printed and f"traceview report run1 {name}  " in printed
     assert printed.count("not a recording") == 1, "its own report does not send to itself"
+
+
+@pytest.mark.parametrize(
+    ("name", "table", "row"),
+    [
+        ("schedule", "schedule_plans", {"name": "the plan", "convolutions_ns": 5, "modelled_speedup": 1.9646}),
+        ("tune", "tune_options", {"name": "malloc", "kind": "option", "verdict": "faster", "speedup": 1.9646}),
+        ("scaling", "scaling_points", {"mode": "weak", "batch": 8, "ranks": 2, "status": "timed", "speedup": 1.9646}),
+    ],
+)
+def test_a_ratio_is_rounded_once(
+    name: str, table: str, row: dict[str, object], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    results.write(tmp_path / "r", {table: [row]}, {"kind": name})
+    assert main(["report", str(tmp_path / "r"), name]) == 0
+    printed = capsys.readouterr().out
+    assert " 1.96 " in printed and "1.97" not in printed
