@@ -19,6 +19,7 @@ from forked import endings, run_each  # noqa: E402
 from plans import entry, needs_kernels, one_thread  # noqa: E402
 
 from traceview.convolution import runtime  # noqa: E402
+from traceview.convolution.plan import MODULE, SHAPE  # noqa: E402
 
 __all__ = ["one_thread"]
 BACKENDS = ("winograd", "nnpack", "torch_gemm", "winograd_torch", "onednn")
@@ -235,7 +236,7 @@ def test_a_lazy_convolution_and_one_that_is_smaller_than_its_filter_stay_as_they
     conv, x = torch.nn.Conv2d(4, 8, 3), torch.randn(2, 4, 9, 9)
     layer = entry("0", conv, x, None)
     plan = {"traceview_plan": 1, "numerics": "close", "threads": 1, "layers": [layer]}
-    for keys in (runtime.MODULE, runtime.SHAPE):
+    for keys in (MODULE, SHAPE):
         lazy = torch.nn.Sequential(torch.nn.LazyConv2d(8, 3))
         assert runtime.apply(lazy, {**plan, "keys": keys}, str) == [] and lazy(x).shape == (2, 8, 7, 7)
     layer["shape"]["height"] = 2

@@ -24,6 +24,10 @@ def make():
     return torch.nn.Sequential(torch.nn.Conv2d(3, 4, 3), torch.nn.ReLU(), torch.nn.Conv2d(4, 8, 3, groups=4))
 def die():
     os.kill(os.getpid(), 9)
+def end():
+    raise SystemExit(0)
+def empty():
+    return make(), torch.zeros(0, 3, 8, 8)
 """
 
 
@@ -48,6 +52,16 @@ def test_tasks_are_answered_by_one_process_whatever_is_printed(tmp_path: Path) -
         # The next task begins another one.
         assert list(process.ask({"kind": "layers", **task, "model": f"{tmp_path / 'net.py'}:no"})) == []
         assert process.close().endswith("net.py has no function or class no")
+
+
+def test_a_model_that_ends_the_process_or_has_no_images_is_told(tmp_path: Path) -> None:
+    (tmp_path / "net.py").write_text(MODEL)
+    task = {"kind": "shapes", "image": [3, 8, 8], "batch": 2, "threads": 1}
+    with Worker(sys.executable) as process:
+        (shapes,) = process.ask({**task, "model": f"{tmp_path / 'net.py'}:empty"})
+        assert (shapes["layers"], shapes["left_out"]) == ([], 2), "there is nothing to measure"
+        assert list(process.ask({**task, "model": f"{tmp_path / 'net.py'}:end"})) == []
+        assert process.close() == "its process ended before it answered"
 
 
 @pytest.mark.parametrize(

@@ -125,7 +125,7 @@ def shapes(task: dict[str, Any], say: Say) -> dict[str, Any]:
 def is_plain(module: Any, x: torch.Tensor) -> bool:
     """Whether a plan can hold this convolution."""
     is_padded = module.padding_mode != "zeros" or isinstance(module.padding, str)
-    return x.dim() == 4 and x.dtype is torch.float32 and x.device.type == "cpu" and not is_padded
+    return x.dim() == 4 and x.numel() > 0 and x.dtype is torch.float32 and x.device.type == "cpu" and not is_padded
 
 
 def shape_of(module: Any, x: torch.Tensor) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from typing import Any
 
 import torch
 
-from .plan import BACKENDS
+from .plan import BACKENDS, PlanError
 
 TENSORS = (torch.Tensor, torch.nn.Parameter)
 """Subclasses may hold anything."""
@@ -25,10 +25,6 @@ RECORD = getattr(getattr(torch._C, "_profiler", None), "_RecordFunctionFast", No
 FORWARD, BACKWARD = "traceview::convolution", "traceview::convolution_backward"
 """Operators that a profiler sees. They have the arguments of aten::convolution and aten::convolution_backward."""
 MOST_NAME = 80
-
-
-class PlanError(ValueError):
-    """A plan that cannot be used, in a sentence."""
 
 
 def prepare(choice: dict[str, Any], spec: Any, direction: str) -> Any:

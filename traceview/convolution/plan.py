@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 LAYOUTS = ("nchw", "nhwc")
 DIRECTIONS = ("fprop", "dgrad", "wgrad")
@@ -24,9 +25,68 @@ SIZES = (
     *("stride_h", "stride_w", "pad_h", "pad_w", "dilation_h", "dilation_w", "groups"),
 )
 """Sizes of a convolution, as plans name them."""
+SCHEMA = 1
+MODULE, SHAPE = "module", "shape"
+"""Keys that find the layers of a plan: their module's name and the shape, or the shape alone."""
 MOST_UNITS = 4096
+MOST_LAYERS = 2000
+MOST = 1 << 20
 INPUT = ""
 """The name of the model's input among the layers; it lies as NCHW."""
+
+
+class PlanError(ValueError):
+    """A plan that cannot be used, in a sentence."""
+
+
+def check(plan: Any) -> dict[str, Any]:
+    """The plan, if every part of it has the form that a plan has. Raises `PlanError`."""
+    if not isinstance(plan, dict) or plan.get("traceview_plan") != SCHEMA:
+        raise PlanError("this is not a plan of this version of traceview")
+    if (
+        not isinstance(plan.get("numerics"), str)
+        or plan["numerics"] not in TOLERANCE
+        or not _is_size(plan.get("threads"))
+    ):
+        raise PlanError("the plan does not say its numerics (equal, close) and its number of threads")
+    if plan.get("keys", MODULE) not in (MODULE, SHAPE):
+        raise PlanError("the plan does not say whether it is for modules or for shapes")
+    cap = plan.get("memory_bytes")
+    if cap is not None and (not isinstance(cap, int) or isinstance(cap, bool) or cap < 0):
+        raise PlanError("the plan has a cap on memory that is not a number of bytes")
+    layers = plan.get("layers")
+    if not isinstance(layers, list):
+        raise PlanError("the plan has no list of layers")
+    if len(layers) > MOST_LAYERS:
+        raise PlanError(f"the plan has {len(layers):,} layers, more than any model")
+    for layer in layers:
+        _check_layer(layer)
+    return plan
+
+
+def _check_layer(layer: Any) -> None:
+    if not isinstance(layer, dict) or not isinstance(layer.get("module"), str):
+        raise PlanError("a layer of the plan does not name its module")
+    name = layer["module"][:80]
+    shape = layer.get("shape")
+    if not isinstance(shape, dict) or set(shape) != {*SIZES, "dtype"}:
+        raise PlanError(f"layer {name!r} of the plan has no whole shape")
+    if not all(_is_size(shape[size], 0 if size.startswith("pad") else 1) for size in SIZES):
+        raise PlanError(f"layer {name!r} of the plan has a size out of range")
+    if shape["dtype"] != "float32" or layer.get("layout") not in ("nchw", "nhwc"):
+        raise PlanError(f"layer {name!r} of the plan has an unknown type or layout")
+    for direction in DIRECTIONS:
+        choice = layer.get(direction)
+        if choice is not None and not (
+            isinstance(choice, dict)
+            and choice.get("backend") in BACKENDS
+            and isinstance(choice.get("implementation"), str)
+        ):
+            raise PlanError(f"layer {name!r} of the plan names no known back-end for {direction}")
+
+
+def _is_size(value: Any, least: int = 1) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and least <= value <= MOST
 
 
 @dataclass(frozen=True)

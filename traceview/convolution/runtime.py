@@ -26,15 +26,10 @@ import torch
 
 from . import passes
 from .exact import Exact
-from .passes import UNTOLD, PlanError, filter_of, has_filter, is_float, is_plain, output_of, prepare, settings_of
-from .plan import BACKENDS, DIRECTIONS, SIZES, TOLERANCE, is_exact
+from .passes import UNTOLD, filter_of, has_filter, is_float, is_plain, output_of, prepare, settings_of
+from .plan import DIRECTIONS, SHAPE, PlanError, check, is_exact
 
-SCHEMA = 1
-MODULE, SHAPE = "module", "shape"
-"""Keys that find the layers of a plan: their module's name and the shape, or the shape alone."""
 MOST_BYTES = 16 << 20
-MOST_LAYERS = 2000
-MOST = 1 << 20
 WRAPPERS = ("module.", "_orig_mod.")
 """Prefixes that wrappers (DistributedDataParallel, compile) put before the names of a model's modules."""
 
@@ -50,56 +45,6 @@ def load(path: str | Path) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         raise PlanError(f"{path} is not a plan: it is not JSON") from error
     return check(plan)
-
-
-def check(plan: Any) -> dict[str, Any]:
-    """The plan, if every part of it has the form that a plan has. Raises `PlanError`."""
-    if not isinstance(plan, dict) or plan.get("traceview_plan") != SCHEMA:
-        raise PlanError("this is not a plan of this version of traceview")
-    if (
-        not isinstance(plan.get("numerics"), str)
-        or plan["numerics"] not in TOLERANCE
-        or not _is_size(plan.get("threads"))
-    ):
-        raise PlanError("the plan does not say its numerics (equal, close) and its number of threads")
-    if plan.get("keys", MODULE) not in (MODULE, SHAPE):
-        raise PlanError("the plan does not say whether it is for modules or for shapes")
-    cap = plan.get("memory_bytes")
-    if cap is not None and (not isinstance(cap, int) or isinstance(cap, bool) or cap < 0):
-        raise PlanError("the plan has a cap on memory that is not a number of bytes")
-    layers = plan.get("layers")
-    if not isinstance(layers, list):
-        raise PlanError("the plan has no list of layers")
-    if len(layers) > MOST_LAYERS:
-        raise PlanError(f"the plan has {len(layers):,} layers, more than any model")
-    for layer in layers:
-        _check_layer(layer)
-    return plan
-
-
-def _check_layer(layer: Any) -> None:
-    if not isinstance(layer, dict) or not isinstance(layer.get("module"), str):
-        raise PlanError("a layer of the plan does not name its module")
-    name = layer["module"][:80]
-    shape = layer.get("shape")
-    if not isinstance(shape, dict) or set(shape) != {*SIZES, "dtype"}:
-        raise PlanError(f"layer {name!r} of the plan has no whole shape")
-    if not all(_is_size(shape[size], 0 if size.startswith("pad") else 1) for size in SIZES):
-        raise PlanError(f"layer {name!r} of the plan has a size out of range")
-    if shape["dtype"] != "float32" or layer.get("layout") not in ("nchw", "nhwc"):
-        raise PlanError(f"layer {name!r} of the plan has an unknown type or layout")
-    for direction in DIRECTIONS:
-        choice = layer.get(direction)
-        if choice is not None and not (
-            isinstance(choice, dict)
-            and choice.get("backend") in BACKENDS
-            and isinstance(choice.get("implementation"), str)
-        ):
-            raise PlanError(f"layer {name!r} of the plan names no known back-end for {direction}")
-
-
-def _is_size(value: Any, least: int = 1) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and least <= value <= MOST
 
 
 def cpu() -> str:

@@ -85,6 +85,9 @@ class Worker:
             code = process.wait()
             # What it said before is why it ended, not the signal.
             ended = "did not end by itself"
+        if code == 0:
+            # Whatever it printed is not why.
+            return "its process ended before it answered"
         self.errors.seek(0)
         said = exception(self.errors.read()[-MOST_ERRORS:].decode(errors="replace").strip().splitlines())
         if code < 0 and not ended:

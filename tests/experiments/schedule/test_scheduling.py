@@ -415,13 +415,17 @@ def test_a_proof_keeps_the_plan() -> None:
     assert judged.interval is not None and outcome.plan_rows(answer)[0]["low"] > 1.8
 
 
+EMPTY = {"traceview_plan": 1, "numerics": "close", "threads": 1}
+"""A plan without its layers."""
+
+
 def traceview(*words: str, folder: Path) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "traceview", "schedule", *words]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True)
 
 
 def test_the_command_under_a_plan_has_its_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "plan.json").write_text('{"traceview_plan": 1}', encoding="utf-8")
+    (tmp_path / "plan.json").write_text(json.dumps({**EMPTY, "layers": []}), encoding="utf-8")
     (tmp_path / "show").write_text('#!/bin/sh\necho "$HELD $TRACEVIEW_MODE"\n', encoding="utf-8")
     (tmp_path / "show").chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
@@ -436,6 +440,8 @@ def test_wrong_usage_is_said(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "plan.json").write_text("{}", encoding="utf-8")
     (tmp_path / "m.py").touch()
+    for name, plan in (("bare", {"traceview_plan": 1}), ("nan", {**EMPTY, "layers": float("nan")})):
+        (tmp_path / f"{name}.json").write_text(json.dumps(plan), encoding="utf-8")
     for words, told in (
         ((), "name a file and what makes the model"),
         (("model.py",), "model.py is neither FILE.py:FACTORY (for example model.py:make_model) nor a capture or study"),
@@ -447,6 +453,8 @@ def test_wrong_usage_is_said(
         (("--apply", "absent.json", "--", "true"), "cannot read the plan absent.json: No such file or directory."),
         (("--apply", "plan.json", "--", "true"), "plan.json is not a plan of traceview schedule."),
         (("--apply", "m.py", "--", "true"), "m.py is not a plan of traceview schedule: it is not JSON."),
+        (("--apply", "bare.json", "--", "true"), "bare.json cannot be applied: the plan does not say its numerics"),
+        (("--apply", "nan.json", "--", "true"), "nan.json cannot be applied: the plan has no list of layers."),
         (("m.py:f",), "plan.json exists already"),
         (("m.py:f", "--image", "3x9"), "is not CxHxW"),
     ):

@@ -12,7 +12,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from traceview.convolution.plan import DIRECTIONS, INPUT, OWN, admissible, entry, plan, single_plans, under_shared_cap
+from traceview.convolution.plan import (
+    DIRECTIONS,
+    INPUT,
+    OWN,
+    SCHEMA,
+    admissible,
+    entry,
+    plan,
+    single_plans,
+    under_shared_cap,
+)
 from traceview.errors import InputError
 from traceview.experiments import quiet
 from traceview.experiments.results import Journal
@@ -21,8 +31,6 @@ from traceview.experiments.schedule.job import Answer, Job, work
 from traceview.experiments.schedule.outcome import keep
 from traceview.experiments.schedule.proof import confirmed, finalists, prove
 from traceview.experiments.schedule.rows import TABLE, Given, is_done, key, rows_of, slots_of
-
-SCHEMA = 1
 
 
 def schedule(job: Job, journal: Journal) -> Answer:
@@ -53,7 +61,7 @@ def _given(job: Job) -> tuple[Job, Given]:
         layers = list({layer["module"]: layer for layer in reversed(seen["layers"])}.values())[::-1]
         if seen["left_out"]:
             left_out = "1 convolution" if seen["left_out"] == 1 else f"{seen['left_out']} convolutions"
-            job.say(f"{left_out} left out: not float32 on a CPU, padded otherwise, or no batch")
+            job.say(f"{left_out} left out: not float32 on a CPU, padded otherwise, or no images")
         if not layers:
             raise InputError(f"{job.model} ran no torch.nn.Conv2d that can be measured.")
         about = {name: seen[name] for name in ("torch", "cpu", "threads")}

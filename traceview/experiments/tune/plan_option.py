@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
+from traceview.convolution.plan import PlanError, check
 from traceview.errors import UsageError
 from traceview.experiments import inside, trust
 from traceview.experiments.schedule.job import with_plan
@@ -22,7 +22,7 @@ def keep(folder: Path, given: str | None) -> None:
     """Copy a plan into the folder of results, where none is yet. Raises `UsageError` for what is not a plan."""
     if given is None or inside.exists(folder, FILE):
         return
-    content = _worth_trying(Path(given)).encode()
+    content = read(Path(given), is_tried=True).encode()
     trust.note(folder, FILE, content)
     inside.replace(folder, FILE, content)
 
@@ -31,7 +31,7 @@ def option(folder: Path) -> Option:
     """The plan in the folder of results as an option. Raises `UsageError` where there is none."""
     if (folder / FILE).is_symlink():
         raise UsageError(f"{folder / FILE} is a link; a plan of results is a file of their own.")
-    _worth_trying(folder / FILE)
+    read(folder / FILE, is_tried=True)
     # Braces in values stand for facts of the machine.
     variables = {name: text.replace("{", "{{").replace("}", "}}") for name, text in with_plan(folder / FILE).items()}
     return Option(
@@ -43,8 +43,8 @@ def option(folder: Path) -> Option:
     )  # fmt: skip
 
 
-def read(path: Path) -> tuple[str, Any]:
-    """The text of a plan, and what it says. Raises `UsageError` where that is not one."""
+def read(path: Path, is_tried: bool = False) -> str:
+    """The text of a plan; one that is tried has to name layers. Raises `UsageError` where it is not one."""
     try:
         # The user may name a link; what it leads to has to be a file all the same.
         real = path.resolve(strict=True)
@@ -58,15 +58,13 @@ def read(path: Path) -> tuple[str, Any]:
         raise UsageError(f"{path} is not a plan of traceview schedule: it is not JSON.") from error
     if not isinstance(told, dict) or "traceview_plan" not in told:
         raise UsageError(f"{path} is not a plan of traceview schedule.")
-    return text, told
-
-
-def _worth_trying(path: Path) -> str:
-    """The text of a plan that changes something. Raises `UsageError` where it is not one."""
-    text, told = read(path)
-    if not told.get("layers"):
+    if is_tried and not told.get("layers"):
         raise UsageError(
             f"{path} names no layers, so there is nothing to try: traceview schedule did not show a plan to be faster. "
             "With --pairs 0 it leaves that to tune."
         )
+    try:
+        check(told)
+    except PlanError as error:
+        raise UsageError(f"{path} cannot be applied: {error}.") from error
     return text
