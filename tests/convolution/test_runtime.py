@@ -17,6 +17,7 @@ from traceview.convolution import (  # noqa: E402
     passes,
     runtime,
 )
+from traceview.convolution.plan import TOLERANCE  # noqa: E402
 
 __all__ = ["one_thread"]
 
@@ -110,7 +111,7 @@ def test_numbers_that_are_to_be_equal_keep_large_tiles_out(monkeypatch: pytest.M
     net, x = model(), torch.randn(3, 3, 15, 13)
     plan = {**plan_of(net, x, tiles=4), "numerics": "equal"}
     said: list[str] = []
-    monkeypatch.setitem(runtime.TOLERANCE, "equal", (1e-9, 0.0))
+    monkeypatch.setitem(TOLERANCE, "equal", (1e-9, 0.0))
     runtime.apply(net, plan, said.append)
     net(x)
     assert len(said) == 3 and "PyTorch" in said[0]

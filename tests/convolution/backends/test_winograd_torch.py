@@ -17,6 +17,7 @@ from traceview.convolution import (  # noqa: E402
     runtime,
 )
 from traceview.convolution.backends import winograd, winograd_torch  # noqa: E402
+from traceview.convolution.plan import SIZES  # noqa: E402
 
 
 @pytest.mark.parametrize(
@@ -62,7 +63,7 @@ def test_it_takes_the_place_of_machine_code_where_there_is_none(monkeypatch: pyt
     torch.set_num_threads(1)
     try:
         spec = spec_of("64x16x16 k64 3x3 p1", batch=2)
-        shape = {name: getattr(spec, name) for name in (*runtime.SIZES, "dtype")}
+        shape = {name: getattr(spec, name) for name in (*SIZES, "dtype")}
         rows = candidates.measured({"module": "m", "shape": shape, "dgrad": True})["rows"]
         timed = {(row["backend"], row["direction"]) for row in rows if row.get("time_ns")}
         assert {("winograd_torch", way) for way in runtime.DIRECTIONS} <= timed
