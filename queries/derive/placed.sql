@@ -1,8 +1,9 @@
 -- title = "Kernels and copies with their launch and operator"
 -- doc = """A row's launch is the call with its correlation, its operator the innermost one around that call; the
--- profiler's own number of an operator counts only in a trace without launches, and the operator's name where the
--- profiler wrote it beside the kernel and nothing else leads there. Both tables at once: what is looked into is larger
--- than what is looked up."""
+-- profiler's own number of an operator counts only in a trace without launches, where one operator has it and it does
+-- not repeat the correlation, as Kineto's does in some files; the operator's name counts where the profiler wrote it
+-- beside the kernel and nothing else leads there. Both tables at once: what is looked into is larger than what is
+-- looked up."""
 -- [params]
 -- has_graphs = { type = "BOOLEAN", doc = "whether the capture of a graph was recorded" }
 -- has_launches = { type = "BOOLEAN", doc = "whether any call has a correlation" }
@@ -13,7 +14,7 @@ WITH device_row AS (
     UNION ALL SELECT 'memcpys', id, start_ns, correlation, external_id, recorded_op, NULL, NULL FROM stage.memcpys
 ), by_number AS (
     SELECT external_id, min(id) AS op_id FROM stage.ops
-    WHERE external_id IS NOT NULL AND NOT $has_launches GROUP BY external_id
+    WHERE external_id IS NOT NULL AND NOT $has_launches GROUP BY external_id HAVING count(*) = 1
 ), by_name AS (
     SELECT k.id, o.id AS op_id
     FROM (SELECT id, start_ns, recorded_op FROM device_row WHERE recorded_op IS NOT NULL) k
@@ -78,7 +79,7 @@ WITH device_row AS (
     LEFT JOIN launch l USING (correlation)
     LEFT JOIN call_facts c ON c.id = l.id
     LEFT JOIN by_graph g ON g.id = k.id
-    LEFT JOIN by_number n ON n.external_id = k.external_id
+    LEFT JOIN by_number n ON n.external_id = k.external_id AND k.external_id IS DISTINCT FROM k.correlation
     LEFT JOIN by_name m ON m.id = k.id
 )
 SELECT linked."table", linked.id, device_until_ns, rank_until_ns, launch_id, range_id, library_id, op_id, op_link,

@@ -138,6 +138,18 @@ def test_external_id_only_without_launches(tmp_path: Path) -> None:
     assert launched.execute("SELECT op_name, op_link FROM raw.kernels").fetchall() == [(None, None)]
 
 
+def test_no_external_id_that_repeats_the_correlation_or_that_two_operators_have(tmp_path: Path) -> None:
+    def on_device(event: dict[str, Any], number: int, correlation: int) -> dict[str, Any]:
+        return {**event, "args": {**event["args"], "External id": number, "correlation": correlation}}
+
+    ops = [{**OP, "pid": pid, "args": {"External id": number}} for pid, number in ((7, 5), (7, 42), (7, 6), (8, 6))]
+    rows = [on_device(event, *ids) for event in (KERNEL, COPY) for ids in ((5, 42), (42, 42), (6, 44))]
+    found = opened(tmp_path, trace([*ops, *rows]))
+    for table in ("kernels", "memcpys"):
+        linked = f"SELECT external_id, correlation FROM raw.{table} WHERE op_id IS NOT NULL"
+        assert found.execute(linked).fetchall() == [(5, 42)]
+
+
 def test_backward_knows_its_layer(tmp_path: Path) -> None:
     events = [
         {**OP, "cat": "user_annotation", "name": "traceview.module: features.conv1 (Conv2d)", "ts": 90, "dur": 70},
