@@ -171,6 +171,27 @@ def test_backward_knows_its_layer(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize("numbers", [(1, 2), (None, None), (7, 7)])
+def test_only_arrows_with_a_number_of_their_own_lead_to_the_forward_operator(
+    tmp_path: Path, numbers: tuple[int | None, int | None]
+) -> None:
+    """Two threads count alike, as in DataParallel."""
+    events = []
+    for tid, name, number, back_at in ((1, "aten::conv2d", numbers[0], 300), (2, "aten::linear", numbers[1], 200)):
+        arrow = {"cat": "fwdbwd", "name": "fwdbwd", "pid": 7} | ({} if number is None else {"id": number})
+        forward = {**OP, "name": name, "tid": tid, "ts": 100 + tid, "args": {"Sequence number": 1}}
+        args = {"Sequence number": 1, "Fwd thread id": tid}
+        backward = {**OP, "name": f"of {name}", "tid": 2 + tid, "ts": back_at, "args": args}
+        ends = [{**arrow, "ph": "s", "tid": tid, "ts": 100 + tid}, {**arrow, "ph": "f", "tid": 2 + tid, "ts": back_at}]
+        events += [forward, backward, *ends]
+    found = opened(tmp_path, trace(events))
+    forward_of = "SELECT b.name, f.name FROM raw.ops b JOIN raw.ops f ON f.id = b.forward_id ORDER BY 1"
+    every = [("of aten::conv2d", "aten::conv2d"), ("of aten::linear", "aten::linear")]
+    assert found.execute(forward_of).fetchall() == (every if numbers == (1, 2) else [])
+    counted = found.execute("SELECT count(source_ns), count(target_ns), count(source_ns + target_ns) FROM raw.links")
+    assert counted.fetchall() == [(2, 2, 2 if numbers == (1, 2) else 0)]
+
+
 @pytest.mark.long
 def test_steps_from_the_optimizer(tmp_path: Path) -> None:
     step = {**OP, "cat": "user_annotation", "name": "Optimizer.step#SGD.step", "dur": 10}
