@@ -204,6 +204,20 @@ def test_steps_from_the_optimizer(tmp_path: Path) -> None:
     assert found.execute("SELECT step FROM raw.ops").fetchall() == [(1,)]
 
 
+def test_spans_in_two_events_are_rows_of_their_tables(tmp_path: Path) -> None:
+    begins = [{**event, "ph": "B"} for event in EVENTS]
+    ends = [{"ph": "E", **{key: e[key] for key in ("pid", "tid")}, "ts": e["ts"] + e["dur"]} for e in EVENTS]  # type: ignore[operator]
+    found = opened(tmp_path, trace([*begins, *ends, {**KERNEL, "ph": "B", "ts": 500}]))
+    rows = "SELECT name, start_ns, dur_ns, op_name FROM raw.kernels UNION ALL SELECT name, start_ns, dur_ns, op_name "
+    assert found.execute(f"{rows} FROM raw.memcpys").fetchall() == [
+        ("relu_kernel", 30_000, 20_000, "aten::relu"),
+        ("Memcpy HtoD (Pinned -> Device)", 60_000, 2_000, None),
+    ]
+    assert found.execute("SELECT category, phase, start_ns FROM raw.events").fetchall() == [("kernel", "B", 400_000)]
+    assert problems(found) == {'file that ends before its last events: "begin" without "end"': 1}
+    assert found.execute("SELECT n_events, n_kept, n_dropped FROM captures").fetchall() == [(9, 9, 0)]
+
+
 def test_damage_is_counted(tmp_path: Path) -> None:
     data = trace([OP, {**OP, "ts": None}, {**OP, "dur": "soon"}, {"no": "event"}, KERNEL])
     data = data.replace(b'"relu_kernel"', b'"relu\xff\x01kernel"')

@@ -72,12 +72,10 @@ class Form:
     """Ids that an event takes: it may fill rows of several tables."""
     prepare: tuple[str, ...] = ()
     """Queries of the folder that make temporary tables of their name out of `event`, in this order."""
-    has_ends: bool = True
-    """Whether spans may come as two events."""
     rewrite: Callable[[bytes], bytes] = quote_long_times
     """Writes a spelling that SQL cannot read as one that it can; used only in files that need it."""
     routes: tuple[Route, ...] = ()
-    """Fast paths for frequent events, by the query `plain` of the folder; not for a form that has ends."""
+    """Fast paths for frequent events, by the query `plain` of the folder."""
 
 
 @cache
@@ -87,6 +85,8 @@ def _load(name: str) -> sql.Query:
 
 def fill(stream: Stream, sink: Sink, form: Form) -> dict[str, Any]:
     """Read a whole file; returns the keys that stand beside its events."""
+    for name in ("label", "half"):
+        sink.connection.execute(f"DROP TABLE IF EXISTS {name}")
     splitter = EventSplitter(ahead(stream), last_apart=bool(form.routes))
     filler = _Filler(sink.connection, form)
     if form.routes:
@@ -190,9 +190,6 @@ class _Filler:
         self.form = form
         self.connection = connection
         self.args = {table: self._query(table).extra.get("args", {}) for table in form.tables}
-        if form.has_ends:
-            for name in ("label", "half"):
-                self.connection.execute(f"DROP TABLE IF EXISTS {name}")
 
     def parse(self, lines: pa.Table, first: int) -> None:
         """Make `event` out of one part of the file."""
@@ -232,8 +229,9 @@ class _Filler:
         return bool(self.connection.execute("SELECT bool_or(is_spelled_otherwise) FROM event").fetchall()[0][0])
 
     def is_doubtful(self) -> bool:
-        """Whether a piece of this part is not an event."""
-        return bool(self.connection.execute("SELECT bool_or(ph IS NULL) FROM event").fetchall()[0][0])
+        """Whether a piece of this part is not an event, or one end of a span."""
+        is_doubtful = "SELECT bool_or(ph IS NULL OR ph IN ('B', 'E', 'b', 'e')) FROM event"
+        return bool(self.connection.execute(is_doubtful).fetchall()[0][0])
 
     def settle(self, splitter: EventSplitter, sink: Sink, n_rows: int) -> int:
         """Replace pieces that are not events by the events that are really there; returns how many were added."""
@@ -269,7 +267,7 @@ class _Filler:
     def store(self, account: Account) -> None:
         """Spread the events of this part over the tables, and keep what waits for its other end."""
         counted = self.connection.execute(sql.text("ingest/events/count")).fetchall()[0]
-        n_events, n_untimed, examples, n_negative, negative, n_long, long = counted
+        n_events, n_untimed, examples, n_negative, negative, n_long, long, n_ends = counted
         account.count("n_events", n_events)
         account.count("n_kept", n_events - n_untimed)
         account.count("n_dropped", n_untimed)
@@ -280,20 +278,23 @@ class _Filler:
             self.connection.execute(sql.text("ingest/events/negative"))
         if n_long:
             account.problem(LONG, n_long, long or ())
-        if self.form.has_ends:
+        if self.form.prepare:
             self._keep("label", sql.text("ingest/events/labels"))
+        if n_ends:
             self._keep("half", sql.text("ingest/events/halves"))
             self.connection.execute(sql.text("ingest/events/ends"))
         self._spread()
 
     def join_ends(self, account: Account) -> None:
         """Spans out of their ends, when all have been seen."""
-        if not self.form.has_ends or not self._exists("half"):
+        if not self._exists("half"):
             return
         self.connection.execute(f"CREATE OR REPLACE TEMP TABLE event AS {sql.text('ingest/events/pairs')}")
         lonely = self.connection.execute(sql.text("ingest/events/lonely")).fetchall()[0]
         if lonely[0]:
             account.problem(OPENED, lonely[0], lonely[1] or ())
+            if self.form.routes:
+                self.connection.execute(sql.text(f"ingest/{self.form.folder}/lonely"))
         self._spread()
 
     def _query(self, name: str) -> sql.Query:

@@ -115,7 +115,6 @@ FORM = Form(
         "old_spellings": _OLD_SPELLINGS,
     },
     ids=4,
-    has_ends=False,
     rewrite=normalise,
     routes=ROUTES,
 )

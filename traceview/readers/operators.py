@@ -17,7 +17,7 @@ NAME = "operators"
 TITLE = "collected operator times"
 HOW = "traceview collect, for frameworks without a timeline of their own (Theano)"
 
-FORM = Form(folder=NAME, tables=("ops", "ranges", "events"), shared=SHARED, has_ends=False)
+FORM = Form(folder=NAME, tables=("ops", "ranges", "events"), shared=SHARED)
 _KEY = re.compile(rb'^\s*\{\s*"traceviewOperators"\s*:\s*\{')
 
 

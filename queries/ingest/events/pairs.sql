@@ -18,9 +18,8 @@ WITH keyed AS (
     FROM levelled
     WINDOW beside AS (PARTITION BY is_async, pid, chain, thread, label, level ORDER BY start_ns, id)
 )
-SELECT "row", id, CASE WHEN NOT opens OR next_opens IS DISTINCT FROM false THEN ph WHEN is_async THEN 'b'
-    ELSE 'X' END AS ph,
-    cat, name, pid, tid, start_ns, CASE WHEN next_opens = false THEN next_ns - start_ns END AS dur_ns,
-    flow, args, false AS is_spelled_otherwise
+SELECT * EXCLUDE (opens, is_async, chain, thread, label, level, next_opens, next_ns, previous_opens) REPLACE (
+    CASE WHEN NOT opens OR next_opens IS DISTINCT FROM false THEN ph WHEN is_async THEN 'b' ELSE 'X' END AS ph,
+    CASE WHEN next_opens = false THEN next_ns - start_ns END AS dur_ns)
 FROM followed
 WHERE opens OR previous_opens IS DISTINCT FROM true

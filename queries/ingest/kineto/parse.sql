@@ -45,10 +45,10 @@ SELECT *,
         WHEN ph = 'M' THEN 'events'
         WHEN ph IS NULL OR start_ns IS NULL OR (ph = 'X' AND dur_ns IS NULL) THEN NULL
         -- PyTorch 1 wrote annotations as operators.
-        WHEN ph = 'X' AND cat = 'operator' AND contains(name, '#') THEN 'ranges'
+        WHEN ph IN ('X', 'B') AND cat = 'operator' AND contains(name, '#') THEN 'ranges'
         -- An MTIA device writes what it waits for among what it runs.
         WHEN cat = 'mtia_ccp_events' AND name IN ('event_wait', 'event_record') THEN 'events'
-        WHEN ph = 'X' THEN coalesce($tables[cat], 'events')
+        WHEN ph IN ('X', 'B') THEN coalesce($tables[cat], 'events')
         WHEN ph IN ('s', 'f') THEN 'links'
         WHEN name = '[memory]' AND coalesce(args."Total Allocated", args."Total Reserved") IS NOT NULL THEN 'counters'
         ELSE 'events'
