@@ -39,6 +39,8 @@ WEEK_NS = 7 * 24 * 3600 * 10**9
 LATEST_NS = 4 * 10**18
 """Later (the year 2096 where times count from 1970), sums and differences of times would leave 64 bits."""
 LONGEST_NS = 10**18
+EPOCH = 10**17
+"""Nanoseconds since 1970 are above this; a clock that counts from the machine's start is not."""
 
 
 @dataclass

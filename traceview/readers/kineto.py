@@ -16,7 +16,7 @@ from traceview import sql
 from traceview.decode.files import Peek, Stream
 from traceview.decode.json_repair import strict_json
 from traceview.ingest.fast_path import Route
-from traceview.ingest.sink import Sink
+from traceview.ingest.sink import EPOCH, Sink
 from traceview.ingest.trace_events import Form, fill, quote_long_times
 from traceview.paths import read_toml
 
@@ -24,6 +24,7 @@ NAME = "kineto"
 TITLE = "PyTorch profiler (Kineto) JSON"
 HOW = "torch.profiler.profile(...).export_chrome_trace(path), or traceview collect"
 
+NO_BASE = "times as in the file, which records no wall clock; ranks are taken to share a zero"
 MEMORY = ("counters", "allocations")
 """Tables of the events of an allocator."""
 TABLES = ("kernels", "memcpys", "ops", "ranges", "api_calls", "collectives", "links", *MEMORY, "events")
@@ -122,8 +123,12 @@ FORM = Form(
 
 def _describe(sink: Sink, metadata: dict[str, Any]) -> None:
     """The facts beside the events: devices, rank, versions, clock."""
-    base = metadata.get("baseTimeNanoseconds")
-    sink.zero_unix_ns = base if isinstance(base, int) else 0
+    base = _integer(metadata.get("baseTimeNanoseconds"))
+    sink.zero_unix_ns = base or 0
+    if base is None:
+        with sink.whole():
+            latest = sink.connection.execute(sql.text("ingest/kineto/latest")).fetchall()[0][0]
+        sink.fact(clock=None if latest is None or latest > EPOCH else NO_BASE)
     devices = metadata.get("deviceProperties")
     known = [_device(device) for device in devices if isinstance(device, dict)] if isinstance(devices, list) else []
     sink.write_rows("devices", known)

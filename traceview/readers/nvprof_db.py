@@ -23,7 +23,7 @@ from traceview.decode.columns import Columns, Processes, Tables
 from traceview.decode.databases import open_tables, sqlite_tables
 from traceview.decode.files import Peek, Stream
 from traceview.ingest.foreign_tables import Ingest
-from traceview.ingest.sink import Sink
+from traceview.ingest.sink import EPOCH, Sink
 from traceview.paths import content
 
 NAME = "nvprof"
@@ -34,8 +34,6 @@ KNOWN_VERSIONS = range(8, 15)
 QUERIES = (
     "string", "kernels", "memcpys", "memsets", "api_calls", "marker", "ranges", "marks", "events",
 )  # fmt: skip
-EPOCH = 10**17
-"""Nanoseconds since 1970 are above this; a clock that counts from the machine's start is not."""
 
 
 def sniff(peek: Peek) -> bool:
