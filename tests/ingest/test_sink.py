@@ -18,7 +18,7 @@ from readers.test_rocprofv3 import record, small
 from traceview import store
 from traceview.errors import InputError
 from traceview.ingest.options import Options
-from traceview.ingest.sink import BAD_CLOCK, BEYOND, LONG, NEGATIVE
+from traceview.ingest.sink import BAD_CLOCK, BEYOND, LONG, NEGATIVE, NEGATIVE_SIZE
 
 DAYS = 24 * 3600 * 10**9
 
@@ -68,6 +68,19 @@ def test_other_formats_say_the_same(tmp_path: Path) -> None:
     path = tmp_path / "trace.csv"
     path.write_text(GPU.replace("265888", "-1").replace("2707098", str(9 * DAYS)))
     assert quality(path, tmp_path / "csv")[1] == {NEGATIVE: 1, LONG: 1}
+
+
+def test_a_copy_of_less_than_no_bytes_has_no_known_size(tmp_path: Path) -> None:
+    copy = {**KERNEL, "bytes": -5, "copyKind": 1, "srcKind": 0, "dstKind": 2}
+    nsys = write(tmp_path / "trace.db", {**NSYS, "CUPTI_ACTIVITY_KIND_MEMCPY": [copy, {**copy, "bytes": 7}]})
+    event = {"ph": "X", "cat": "gpu_memcpy", "name": "Memcpy HtoD", "pid": 0, "tid": 7, "ts": 5, "dur": 1}
+    events = [{**event, "args": {"device": 0, "stream": 7, "bytes": size}} for size in (-5, 7)]
+    kineto = tmp_path / "trace.json"
+    kineto.write_text(json.dumps({"schemaVersion": 1, "deviceProperties": [], "traceEvents": events}))
+    for path in (nsys, kineto):
+        connection, found = quality(path, tmp_path / f"{path.name}.capture")
+        assert found[NEGATIVE_SIZE] == 1
+        assert connection.execute("SELECT size_bytes FROM raw.memcpys ORDER BY id").fetchall() == [(None,), (7,)]
 
 
 def test_rocprofv3_names_a_thing_twice_and_keeps_one_row(tmp_path: Path) -> None:

@@ -32,6 +32,7 @@ MAX_NAMES = 1000
 """Names of processes that are looked at for secrets; of more, no name is stored."""
 FEW_ROWS = 16
 NEGATIVE = "negative durations, taken as 0"
+NEGATIVE_SIZE = "negative sizes of copies, taken as not recorded"
 LONG = "durations of more than 7 days"
 BEYOND = "times or durations beyond what 64 bits hold"
 BAD_CLOCK = "the clock of the trace is before 1970 or after 2096 and is not used"
@@ -167,6 +168,8 @@ class Sink(Account):
             for name, first, last, shortest, longest in extremes
             if first is not None and (first < -LATEST_NS or last > LATEST_NS or shortest < 0 or longest > WEEK_NS)
         }
+        if names := self.connection.execute(sql.text("ingest/events/negative_sizes")).fetchall():
+            self.problem(NEGATIVE_SIZE, len(names), [name for (name,) in names[:MAX_EXAMPLES]])
         if wrong:
             self._settle_tables([table for table in TABLES if table.name in wrong])
         self._settled_to = self.next_id

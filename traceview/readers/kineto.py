@@ -90,7 +90,7 @@ ROUTES = (
     Route(
         ("kernels", "collectives"), categories=_fast("kernels"), on_thread=False, second_holds=('"Collective name"',)
     ),
-    Route(("memcpys",), categories=_fast("memcpys"), on_thread=False),
+    Route(("memcpys",), categories=_fast("memcpys"), on_thread=False, spills=False),
     Route(
         ("ranges", "collectives"),
         categories=_fast("ranges"),
