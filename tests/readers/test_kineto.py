@@ -293,6 +293,14 @@ def test_a_second_document_is_not_denied(array_alone: bool, after: bytes | None,
     assert problems(found) == ({more: 1} if is_more else {})
 
 
+def test_an_empty_array_of_events_inside_another_member_is_passed_over(tmp_path: Path) -> None:
+    found = opened(
+        tmp_path, trace(EVENTS).replace(b'"deviceProperties"', b'"x": {"traceEvents": [ ]}, "deviceProperties"')
+    )
+    assert found.execute("SELECT n_kept FROM captures").fetchall() == [(4,)]
+    assert problems(found) == {}
+
+
 @pytest.mark.shared
 def test_alexnet_on_an_a100_to_the_microsecond(shared: Path, captures: Any) -> None:
     """The table worked out by hand in the public traces' README."""

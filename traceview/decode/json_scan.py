@@ -230,6 +230,7 @@ VALUE_BYTES = 4 << 20
 TOTAL_BYTES = 16 << 20
 KEY_BYTES = 64 << 10
 _ARRAY_START = re.compile(rb'"traceEvents"\s*:\s*\[')
+_ARRAY_OF_SOME = re.compile(rb'"traceEvents"\s*:\s*\[(?!\s*\])')
 _ARRAY_FOLLOWS = re.compile(rb'(?="traceEvents"\s*:\s*\[)')
 _BETWEEN = re.compile(rb"[ \t\r\n,]*")
 _BEFORE = re.compile(rb"(?:\xef\xbb\xbf)?[ \t\r\n]*")
@@ -290,7 +291,7 @@ class Members:
     def _value(self, key: bytes, searching: bool) -> bytes | None:
         """Keep one value, or pass over it. An array of events inside it is returned if it is searched for."""
         value, end = self._decoded()
-        inside = searching and _ARRAY_START.search(self._text, self._at, self._at + (end or VALUE_BYTES))
+        inside = searching and _ARRAY_OF_SOME.search(self._text, self._at, self._at + (end or VALUE_BYTES))
         name = key[1:-1].decode("utf-8", "replace")
         if inside:
             self.unread += [] if end else [name]
