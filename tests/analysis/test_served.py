@@ -65,3 +65,11 @@ def test_nothing_is_written(trace: Path, query: str) -> None:
     ):
         answers.sql(query.format(file))
     assert file.read_bytes() == before
+
+
+def test_the_first_rank_is_named(trace: Path) -> None:
+    """Its number is 0."""
+    with contextlib.closing(served.Answers([str(trace)], Options())) as answers:
+        found = answers.advise("unfused_optimizer")["data"]
+    assert (found["status"], found["rank"], found["n_ranks"]) == ("found", 0, 1)
+    assert "reason" not in found

@@ -130,7 +130,7 @@ class Answers:
             section = findings.exact(answers).sections[0]
             names = [column.name for column in section.columns]
             shown = row_object(names, section.rows[0])
-            return _bounded(self._caps, {key: value for key, value in shown.items() if value})
+            return _bounded(self._caps, _filled(shown))
         return _bounded(self._caps, _advice(answers.findings, answers.footer))
 
     def compare(self, a: str, b: str, section: str = "", rows: int | None = None) -> dict[str, Any]:
@@ -200,7 +200,7 @@ class Answers:
         parts = [_section(part, n_rows, is_explained) for part in report.sections if part.rows]
         empty = {part.name: part.note for part in report.sections if not part.rows}
         found = {"report": report.name, "sections": parts, "nothing_in": empty, "footer": list(report.footer)}
-        return _bounded(self._caps, {key: value for key, value in found.items() if value})
+        return _bounded(self._caps, _filled(found))
 
 
 def _section(section: Section, n_rows: int, is_explained: bool) -> dict[str, Any]:
@@ -244,12 +244,17 @@ def _advice(found: Sequence[Finding], footer: Sequence[str]) -> dict[str, Any]:
         if finding.status == advice.CANNOT_TELL:
             cannot.setdefault(finding.reason, []).append(finding.rule)
     return {
-        "found": [{key: _short(value) for key in facts if (value := getattr(finding, key))} for finding in said],
+        "found": [_filled({key: _short(getattr(finding, key)) for key in facts}) for finding in said],
         "cannot_tell": cannot,
         "not_found": [finding.rule for finding in found if finding.status == advice.NOT_FOUND],
         "more": "advise with `rule` gives its evidence, why, cost, and when not to apply it",
         "footer": list(footer),
     }
+
+
+def _filled(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """Facts without those that hold nothing; zero, as of a rank or a saving, is something."""
+    return {key: value for key, value in facts.items() if value not in (None, "", [], (), {})}
 
 
 def _short(value: object) -> object:
