@@ -82,6 +82,7 @@ def test_every_tool_answers(traces: list[Path]) -> None:
     found = [finding["rule"] for finding in advise["found"]]
     assert "pageable_copies" in unknown and advise["not_found"]
     assert sorted([*unknown, *found, *advise["not_found"]]) == rules.names()
+    assert {finding["rank"] for finding in advise["found"]} == {0}
     assert compare["report"] == "compare"
     assert any("as recorded" in str(row) for row in view["sections"][0]["rows"])
     (steps,) = section["sections"]
@@ -114,11 +115,13 @@ def test_answers_are_cut(traces: list[Path]) -> None:
         ("sql", {"query": "SELECT * FROM ops"}),
         ("sql", {"query": "SELECT repeat('x', 2000) AS text FROM range(20)"}),
         ("sql", {"query": "SELECT repeat('x', 200000) AS text"}),
+        ("report", {"name": "steps", "rows": -1}),
     ]
-    (_, rows), (_, n_bytes), (_, one) = asked(traces[:1], questions, "--limit", "20", "--bytes", "20000")
+    (_, rows), (_, n_bytes), (_, one), below = asked(traces[:1], questions, "--limit", "20", "--bytes", "20000")
     assert len(json.loads(rows)["data"]["rows"]) <= 20 and "left_out" in json.loads(rows)["data"]
     assert len(n_bytes) <= 20_000 and 1 <= len(json.loads(n_bytes)["data"]["rows"]) < 20
     assert len(one) <= 20_000
+    assert below[0] and "greater than or equal to 1" in below[1]
 
 
 def test_the_skill_names_every_tool_and_no_report_that_is_gone(capsys: pytest.CaptureFixture[str]) -> None:

@@ -122,8 +122,8 @@ def tools(answers: served.Answers, refusal: Callable[[str], Exception]) -> list[
     def text(meaning: str) -> Any:
         return Annotated[str, Field(description=meaning)]
 
-    def count(meaning: str) -> Any:
-        return Annotated[int | None, Field(description=meaning)]
+    def count(meaning: str, least: int | None = None) -> Any:
+        return Annotated[int | None, Field(description=meaning, ge=least)]
 
     which = one_of(["", *answers.names()], "which of the traces; the first one when left out")
     meanings = {
@@ -136,7 +136,7 @@ def tools(answers: served.Answers, refusal: Callable[[str], Exception]) -> list[
         "section": text("one section of it, as the whole answer names them"),
         "rank": count("as if the job had only this rank: then nothing can be said of waiting for others"),
         "step": count("number of a step, for reports of one (critical)"),
-        "rows": count("rows of each section"),
+        "rows": count("rows of each section", least=1),
         "query": text("one query that reads; times are nanoseconds (_ns), per step where a view says so"),
     }
     made = [describe, report, sql, advise, compare]
