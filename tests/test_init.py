@@ -105,6 +105,16 @@ def test_parameters_and_sections_on_request(folder: Path, tmp_path: Path) -> Non
         (lambda trace: traceview.report(trace, "kernels", nonsense=1), UsageError, "unknown parameter 'nonsense'"),
         (lambda trace: traceview.advise(trace, "pagable_copies"), UsageError, "did you mean pageable_copies?"),
         (lambda trace: traceview.compare(trace), UsageError, "at least two"),
+        (lambda trace: traceview.compare(trace, []), UsageError, "an empty list names no trace"),
+        (lambda trace: traceview.convert([], trace.with_name("made")), UsageError, "an empty list names no trace"),
+        (lambda trace: traceview.report(trace, ["conv"]), UsageError, "did you mean conv?"),
+        pytest.param(
+            lambda trace: traceview.open(trace).page(trace / "x.html"),
+            UsageError,
+            "x.html: Not a directory",
+            marks=pytest.mark.long,
+        ),
+        (lambda trace: traceview.open(trace).export(trace / "x.pftrace"), UsageError, "x.pftrace: Not a directory"),
         (lambda trace: traceview.report("absent.json"), InputError, "does not exist"),
         (lambda trace: traceview.open("https://example.com/x.json"), InputError, "is a URL"),
     ],
@@ -113,6 +123,12 @@ def test_errors_are_sentences(folder: Path, ask, error: type[TraceviewError], sa
     with pytest.raises(error) as raised:
         ask(folder / "trace.json.gz")
     assert says in str(raised.value)
+
+
+def test_one_path_is_converted_as_a_list_of_it(folder: Path, tmp_path: Path) -> None:
+    """Letter by letter its first would name the root of the disk."""
+    made = traceview.convert(str(folder / "trace.json.gz"), tmp_path / "made")
+    assert traceview.open(made).execute("SELECT count(*) FROM ops").fetchall() == [(909,)]
 
 
 @pytest.mark.long

@@ -40,7 +40,7 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-def convert(inputs: Sequence[Input], capture: Input, *, jobs: int | None = None) -> Path:
+def convert(inputs: Input | Sequence[Input], capture: Input, *, jobs: int | None = None) -> Path:
     """Read trace files, or folders of them, into a new capture folder and return its path.
 
     `jobs`: traces that are read at a time, in processes of this machine; a script then needs its
@@ -51,7 +51,19 @@ def convert(inputs: Sequence[Input], capture: Input, *, jobs: int | None = None)
 
     from traceview import store
 
-    return store.convert([Path(path) for path in inputs], Path(capture), _options(jobs))
+    return store.convert([Path(path) for path in _listed(inputs)], Path(capture), _options(jobs))
+
+
+def _listed(given: Input | Sequence[Input]) -> list[Input]:
+    """One path or several, as a list. Raises `UsageError` where it is empty."""
+    from os import PathLike
+
+    from traceview.errors import UsageError
+
+    paths = [given] if isinstance(given, str | PathLike) else list(given)
+    if not paths:
+        raise UsageError("an empty list names no trace; give one path or several.")
+    return paths
 
 
 def _options(jobs: int | None) -> Any:
@@ -123,7 +135,6 @@ def compare(*runs: Input | Sequence[Input], accept: Iterable[str] = ()) -> Answe
 
     `accept`: conditions that may differ (model, batch, precision, passes). Raises `traceview.errors.TraceviewError`.
     """
-    from os import PathLike
     from pathlib import Path
 
     from traceview.analysis import compare as comparing
@@ -137,8 +148,7 @@ def compare(*runs: Input | Sequence[Input], accept: Iterable[str] = ()) -> Answe
 
     if len(runs) < 2:
         raise UsageError("name at least two runs to compare.")
-    sides = [[run] if isinstance(run, str | PathLike) else list(run) for run in runs]
-    measures, whole = comparing.measures(sides, measured)
+    measures, whole = comparing.measures([_listed(run) for run in runs], measured)
     done = comparing.compare(measures, accept, whole)
     return Answer(done, comparing.in_words(done))
 
@@ -178,17 +188,19 @@ class Trace:
         from pathlib import Path
 
         from traceview.analysis import page
+        from traceview.errors import writing
         from traceview.render.page import render
 
         text = render(page.gather(self.connection.cursor(), self.name, events, step, steps), __version__)
-        Path(path).write_text(text, encoding="utf-8")
+        with writing(str(path)):
+            Path(path).write_text(text, encoding="utf-8")
 
     def export(self, path: Input, rank: int | None = None, step: int | None = None) -> None:
         """Write the timeline for another tool, which the name of the file says (`traceview export`)."""
         from importlib import import_module
         from pathlib import Path
 
-        from traceview.errors import UsageError
+        from traceview.errors import UsageError, writing
 
         exports = import_module("traceview.exports")
         form = exports.of_file(str(path))
@@ -198,7 +210,7 @@ class Trace:
         exporter, connection = exports.exporter(form), self.connection.cursor()
         if not exporter.choose(connection, rank, step):
             raise UsageError("this trace has no timeline to export.")
-        with Path(path).open("wb") as file:
+        with writing(str(path)), Path(path).open("wb") as file:
             file.writelines(exporter.pieces(connection))
 
     def summary(self) -> Answer:

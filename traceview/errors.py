@@ -6,7 +6,9 @@ Invariant: the text of an error is one or two sentences that say what to do. Onl
 from __future__ import annotations
 
 import errno
-from collections.abc import Iterable
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 CHECK_FAILED = 1
 """Exit code where all went well and a check that the user asked for did not pass."""
@@ -79,6 +81,18 @@ def shortage(error: BaseException) -> str | None:
     return None
 
 
+@contextmanager
+def writing(output: str) -> Iterator[None]:
+    """Turns a file that cannot be written into a sentence: a wrong name is wrong usage, a full disk is not."""
+    try:
+        yield
+    except OSError as error:
+        is_disk = shortage(error) or error.errno == errno.EIO
+        # Arrow puts words of its own into the text of the error.
+        why = os.strerror(error.errno) if error.errno else error.strerror
+        raise (InputError if is_disk else UsageError)(f"cannot write {output}: {why}.") from error
+
+
 def denied(error: BaseException) -> str | None:
     """Which file or folder cannot be used and why, in a sentence, where that is what went wrong."""
     if not isinstance(error, OSError) or error.errno not in DENIED:
@@ -103,12 +117,12 @@ def meant(word: str, known: Iterable[str]) -> str:
     return f"did you mean {' or '.join(names[name] for name in near)}? " if near else ""
 
 
-def unknown(what: str, word: str, known: Iterable[str], all_of_them: str) -> UsageError:
+def unknown(what: str, word: object, known: Iterable[str], all_of_them: str) -> UsageError:
     """Return the error for an unknown name, with the probable one, and where the names of all are to be found."""
     known = list(known)
-    hint = meant(word, known)
+    hint = meant(str(word), known)
     return UsageError(f"there is no {what} {word!r}; {hint}{all_of_them}" if hint else _none(what, word, known))
 
 
-def _none(what: str, word: str, known: Iterable[str]) -> str:
+def _none(what: str, word: object, known: Iterable[str]) -> str:
     return f"there is no {what} {word!r}; choose from: {', '.join(known)}."

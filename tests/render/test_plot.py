@@ -169,5 +169,7 @@ def test_an_answer_plots_what_says_how_it_is_drawn(root: Path, tmp_path: Path) -
         assert (tmp_path / "chart.png").read_bytes()[:4] == b"\x89PNG"
     with pytest.raises(UsageError, match=r"as \.svg or \.png, not as chart\.pdf"):
         drawn.save(tmp_path / "chart.pdf")
+    with pytest.raises(UsageError, match=r"cannot write .*absent/chart\.svg"):
+        drawn.save(tmp_path / "absent" / "chart.svg")
     trace = shutil.copy(root / "samples/kineto/torch-2.13.0-lenet-cpu.json.gz", tmp_path)
     assert any(text.startswith("conv") for text in texts(traceview.report(trace).plot("categories")))

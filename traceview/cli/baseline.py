@@ -16,8 +16,8 @@ from pathlib import Path
 from traceview import render
 from traceview.cli import measured
 from traceview.cli.options import add_gpu_option, add_machine_options, add_output_options, form_of
-from traceview.cli.output import emit, say, writing
-from traceview.errors import UsageError
+from traceview.cli.output import emit, say
+from traceview.errors import UsageError, writing
 
 HELP = "keep runs to compare later ones with"
 

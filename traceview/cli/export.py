@@ -25,9 +25,9 @@ from traceview.cli.options import (
     opened,
     output_file,
 )
-from traceview.cli.output import silence, writing
+from traceview.cli.output import silence
 from traceview.cli.values import at_least
-from traceview.errors import InputError, UsageError
+from traceview.errors import InputError, UsageError, writing
 
 HELP = "write the timeline for Perfetto, chrome://tracing, speedscope or flame graphs"
 

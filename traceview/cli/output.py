@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from traceview.errors import InputError, UsageError, shortage
+from traceview.errors import InputError, writing
 from traceview.render.characters import clean
 
 if TYPE_CHECKING:
@@ -88,18 +87,6 @@ def _is_read(piece: str) -> bool:
             return False
         raise InputError(f"cannot write to stdout: {error.strerror}.") from error
     return True
-
-
-@contextmanager
-def writing(output: str) -> Iterator[None]:
-    """Turns a file that cannot be written into a sentence: a wrong name is wrong usage, a full disk is not."""
-    try:
-        yield
-    except OSError as error:
-        is_disk = shortage(error) or error.errno == errno.EIO
-        # Arrow puts words of its own into the text of the error.
-        why = os.strerror(error.errno) if error.errno else error.strerror
-        raise (InputError if is_disk else UsageError)(f"cannot write {output}: {why}.") from error
 
 
 def silence() -> None:

@@ -26,8 +26,8 @@ from traceview.cli.options import (
     form_of,
     translate_errors,
 )
-from traceview.cli.output import emit, silence, writing
-from traceview.errors import InputError, UsageError
+from traceview.cli.output import emit, silence
+from traceview.errors import InputError, UsageError, writing
 from traceview.lazy import duckdb
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from jinja2 import Template
 from markupsafe import Markup
 
 from traceview.analysis.model import Section
-from traceview.errors import UsageError
+from traceview.errors import UsageError, writing
 from traceview.render.characters import clean
 from traceview.render.charts import PATTERNS, WIDTH, chart
 from traceview.render.units import is_number
@@ -39,7 +39,8 @@ class Plot:
         """
         file = Path(path)
         if file.suffix == ".svg":
-            file.write_text(self.svg, encoding="utf-8")
+            with writing(str(file)):
+                file.write_text(self.svg, encoding="utf-8")
         elif file.suffix == ".png":
             try:
                 import resvg_py
@@ -50,7 +51,8 @@ class Plot:
                 raise UsageError(
                     "PNG needs a font, such as DejaVu Sans or Arial, and none is installed; .svg needs none."
                 )
-            file.write_bytes(image)
+            with writing(str(file)):
+                file.write_bytes(image)
         else:
             raise UsageError(f"a chart is written as .svg or .png, not as {file.name}.")
 
