@@ -72,6 +72,40 @@ def test_a_second_trace_of_a_rank_is_left_out(tmp_path: Path, jobs: int) -> None
     assert example.endswith("rank2b.json is another trace of rank 2, beside rank2.json.") and example[:-1] in notes[0]
 
 
+@pytest.mark.parametrize(
+    ("jobs", "name", "host", "job", "ranks", "says"),
+    [
+        (
+            2,
+            "node{}_7.{}.pt.trace.json",
+            None,
+            None,
+            [0, 1],
+            "records process node1_7 at another time than node1_7.1700",
+        ),
+        (1, "{}-{}.json", "node{}", None, [0, 1], "records process 7 of node1 at another time than 1-1700"),
+        (1, "{}-{}.json", None, {"rank": 0, "world_size": 1}, [0], "records rank 0 at another time than 1-1700"),
+        (1, "{}-{}.json", None, None, [0, 1, 2], ""),
+    ],
+    ids=["name", "host", "a job of one", "unknown"],
+)
+def test_a_process_that_is_recorded_again_is_no_other_rank(
+    tmp_path: Path, jobs: int, name: str, host: str | None, job: dict[str, object] | None, ranks: list[int], says: str
+) -> None:
+    """The process of another node has the same number, and its clock is an hour behind."""
+    folder = tmp_path / "traces"
+    folder.mkdir()
+    for node, seconds in ((1, 0), (1, 60), (2, -3600)):
+        base = (1_700_000_000 + seconds) * 10**9
+        about = {"baseTimeNanoseconds": base, "distributedInfo": job, "host_name": host and host.format(node)}
+        (folder / name.format(node, base + 10**9)).write_text(json.dumps(trace(0) | about))
+    notes: list[str] = []
+    read, left_out = found(convert(folder, jobs, notes))
+    assert read == ranks and [n for n, _ in left_out] == ([3 - len(ranks)] if says else [])
+    assert says in "".join(notes) and len(notes) == bool(says)
+    assert not says or "; name one of them, or give both to `traceview compare --a`" in notes[0]
+
+
 def test_traces_that_are_not_of_one_job_are_ranks_with_free_numbers(tmp_path: Path) -> None:
     folder = tmp_path / "traces"
     folder.mkdir()

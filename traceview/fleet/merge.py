@@ -56,7 +56,7 @@ def plan(
     for part in parts:
         if not part.refused:
             try:
-                rank = numbering.free(part.rank, part.world_size, Path(part.name))
+                rank = numbering.free(part, Path(part.name))
             except InputError as error:
                 refused.append((Path(part.name).name, str(error)))
                 continue

@@ -55,17 +55,12 @@ class Task:
 
 
 @dataclass(frozen=True)
-class Part:
+class Part(conversion.Identity):
     """Result of reading a rank."""
 
     place: str = ""
-    rank: int | None = None
-    """The number that its files tell."""
-    world_size: int = 0
     name: str = ""
     """The file, as it is named to people."""
-    earliest_ns: int = 0
-    zero_unix_ns: int | None = None
     n_rows: int = 0
     refused: str = ""
     """Why it cannot be read, in a sentence."""
@@ -108,13 +103,11 @@ def _read(task: Task, building: Path) -> Part:
         if not any(True for _ in files_in(source.path)):
             raise InputError(f"{source.path} does not exist.")
     with conversion.staged(group, building, task.options, _STAGES) as sink:
-        rank = conversion.recorded_number(group, sink)
-        earliest = sink.earliest_ns() or 0
+        found = conversion.identity(group, sink)
         n_rows = int(sink.facts.get("n_kept", 0)) or sink.next_id
         # Each rank is number 0 on its own clock until all are known.
         finish(Export(sink, building / "tables", is_part=True))
-        size, name = conversion.world_size(sink), str(task.sources[0][0])
-        return Part("", rank, size, name, earliest, sink.zero_unix_ns, n_rows)
+        return Part(**asdict(found), name=str(task.sources[0][0]), n_rows=n_rows)
 
 
 def _found(place: Path) -> Part | None:

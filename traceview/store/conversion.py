@@ -22,7 +22,7 @@ from traceview.ingest.options import Options
 from traceview.ingest.sink import LATEST_NS, WEEK_NS, Sink, at_hand
 from traceview.lazy import duckdb
 from traceview.paths import literal
-from traceview.sql import PARQUET, texts
+from traceview.sql import PARQUET, text, texts
 from traceview.store import confine
 from traceview.store.discovery import Trace
 from traceview.store.staging import SPILLED, Stages
@@ -127,8 +127,9 @@ def read_groups(groups: list[Group], folder: Path, options: Options) -> list[Ref
             path = group.sources[0].path
             try:
                 with staged(group, folder, options, stages, done, total) as sink:
-                    sink.rank = numbering.free(recorded_number(group, sink), world_size(sink), path)
-                    origin, known = clock.origin(sink.earliest_ns() or 0, sink.zero_unix_ns)
+                    found = identity(group, sink)
+                    sink.rank = numbering.free(found, path)
+                    origin, known = clock.origin(found.earliest_ns, found.zero_unix_ns)
                     options.enter(LINKING, len(numbering.taken) - 1, len(groups))
                     finish(Export(sink, folder / f"rank-{sink.rank:04d}", origin, known))
             except Exception as error:
@@ -237,15 +238,25 @@ def _add_captured(source: Source, number: int, sink: Sink, folder: Path, options
     folder.rmdir()
 
 
-def recorded_number(group: Group, sink: Sink) -> int | None:
-    """The number that the rank has by its name or its files; None where unknown."""
-    return group.rank if group.rank is not None else sink.recorded_rank
+@dataclass(frozen=True)
+class Identity:
+    """Number of a rank and of those of its job, name of its process, and its times on its own clock, where known."""
+
+    rank: int | None = None
+    world_size: int = 0
+    process: str | None = None
+    """For people; of a job of one rank its number stands instead."""
+    earliest_ns: int = 0
+    latest_ns: int | None = None
+    zero_unix_ns: int | None = None
 
 
-def world_size(sink: Sink) -> int:
-    """How many ranks the job has by the rank's own account; 0 where it does not say."""
-    (found,) = sink.connection.execute("SELECT coalesce(max(world_size), 0) FROM stage.ranks").fetchone() or (0,)
-    return int(found)
+def identity(group: Group, sink: Sink) -> Identity:
+    """Return what a rank is by its name and its files."""
+    rank = group.rank if group.rank is not None else sink.recorded_rank
+    ((size, process, latest_ns),) = sink.connection.execute(text("ingest/events/identity")).fetchall()
+    process = f"rank {rank}" if size == 1 and rank is not None else process
+    return Identity(rank, size, process, sink.earliest_ns() or 0, latest_ns, sink.zero_unix_ns)
 
 
 @dataclass
@@ -254,11 +265,23 @@ class Numbering:
 
     taken: dict[int, str] = field(default_factory=dict)
     """Names of the files by number."""
+    times: dict[str, list[tuple[int, int, str]]] = field(default_factory=dict)
+    """First and last time of each recording of a process, with the name of its file."""
 
-    def free(self, asked: int | None, world_size: int, path: Path) -> int:
-        """The number of the next rank. Raises `InputError` for a second trace of a rank of a job of several."""
-        if asked in self.taken and world_size > 1:
+    def free(self, found: Identity, path: Path) -> int:
+        """The number of the next rank. Raises `InputError` for a second trace of a rank of a job of several, and for
+        one of the same process at another time."""
+        asked = found.rank
+        if asked in self.taken and found.world_size > 1:
             raise InputError(f"{path} is another trace of rank {asked}, beside {self.taken[asked]}.")
+        if found.process and found.zero_unix_ns is not None and found.latest_ns is not None:
+            first, last = (found.zero_unix_ns + at_ns for at_ns in (found.earliest_ns, found.latest_ns))
+            others = self.times.setdefault(found.process, [])
+            apart = [name for begin, end, name in others if last < begin or end < first]
+            if apart and (asked is None or asked in self.taken):
+                again = f"{path} records {found.process} at another time than {apart[0]}"
+                raise InputError(f"{again}; name one of them, or give both to `traceview compare --a`.")
+            others.append((first, last, path.name))
         rank = asked if asked is not None and 0 <= asked <= MAX_RANK and asked not in self.taken else None
         if rank is None:
             rank = next(number for number in range(len(self.taken) + 1) if number not in self.taken)
