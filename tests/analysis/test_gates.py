@@ -6,8 +6,8 @@ import random
 from pathlib import Path
 
 import pytest
-from compared import GEMM, measured, network, stepping
-from given import Given
+from compared import GEMM, IMPLICIT, measured, network, stepping, table
+from given import Given, conv
 
 from traceview.analysis import compare, gates
 from traceview.analysis.compare import Fact, Run, side
@@ -76,6 +76,34 @@ def test_layers_are_matched_as_the_comparison_matches_them(tmp_path: Path) -> No
     found = {check.part: check for check in checked(a, b, layer=10)}
     assert {name: check.outcome for name, check in found.items()}["conv2"] == "failed"
     assert found["conv1"].outcome == "passed"
+
+
+def test_layers_of_one_filter_in_another_order_are_not_slower(tmp_path: Path) -> None:
+    """Two branches of one filter take 200 and 20 us; the other runs begin with the shorter one."""
+
+    def run(times: tuple[int, int], *names: str) -> Run:
+        given = stepping((1000, 1000, 1000), busy=5)
+        for at in (start + 100 + 400 * n for start in (0, 1000, 2000) for n in (0, 1)):
+            second = at % 1000 > 400
+            for name in names[second : second + 1]:
+                given.span("module", name, at - 5, at + 50)
+            conv(given, at, (4, 8, 16, 16), (8, 8, 3, 3), padding=1)
+            given.kernel(IMPLICIT, at + 20, at + 20 + times[second], launched=at + 2)
+        return side([measured(given, tmp_path / f"{'-'.join(names)}{n}") for n in range(4)])
+
+    runs = [run((200, 20), "one", "two"), *(run((20, 200), *names) for names in (("two", "one"), ("two", "three"), ()))]
+    report = compare.compare(runs)
+    place = "kind and place (uncertain)"
+    by_place = [("one", place, 0.1), ("two", place, 10)]
+    for label, expected in {"B": [("one", "name", 1), ("two", "name", 1)], "C": by_place, "D": by_place}.items():
+        rows = [row for row in table(report, "layers") if row["run"] == label]
+        assert sorted((row["base_layer"], row["matched_by"], round(row["ratio"], 6)) for row in rows) == expected
+        rows = [row for row in table(report, "convolutions") if row["run"] == label]
+        assert sorted((row["base_layer"], round(row["ratio"], 6)) for row in rows) == [(x, z) for x, _, z in expected]
+    outcomes = {(check.run, check.part): check.outcome for check in gates.checks(report, runs, {"layer": 10})}
+    assert outcomes == {(run, part): "passed" for run in "BCD" for part in ("one", "two")} | {
+        (run, "two"): "cannot tell" for run in "CD"
+    }
 
 
 def test_nothing_to_check_is_no_pass(tmp_path: Path) -> None:

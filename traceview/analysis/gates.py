@@ -71,8 +71,8 @@ def parts(report: Report, label: str, base: Run, run: Run, kind: str, limit: flo
     sides = [[_times(recording, kind) for recording in side.recordings] for side in (base, run)]
     least = LEAST_SHARE * (base.value("step_ns") or 0)
     parts = [
-        (name, values)
-        for name, other in _pairs(report, label, kind, sides)
+        (name, is_certain, values)
+        for name, other, is_certain in _pairs(report, label, kind, sides)
         if (values := [[times.get(key, 0.0) for times in side] for side, key in zip(sides, (name, other), strict=True)])
         and min(values[0]) > least
         and min(values[1]) > 0
@@ -82,13 +82,15 @@ def parts(report: Report, label: str, base: Run, run: Run, kind: str, limit: flo
         return [Check(label, run.name, kind, "", limit, None, None, None, "cannot tell", reason)]
     level = 1 - 2 * ALPHA / len(parts)
     found = []
-    for name, values in parts:
+    for name, is_certain, values in parts:
         before, after = ([math.log(value) for value in side] for side in values)
         difference = noise.between(before, after, level=level)
         ratio = difference.ratio()
         is_sure = difference.confidence >= level
         if ratio.value <= (1 + limit / 100) * ROUNDING:
             outcome, reason = "passed", "within the limit"
+        elif not is_certain:
+            outcome, reason = "cannot tell", "above the limit, but it may be another layer of the same kind"
         elif not is_sure:
             outcome, reason = "cannot tell", _too_few(len(parts), kind)
         elif ratio.low > 1:
@@ -109,15 +111,15 @@ def _too_few(n_parts: int, kind: str) -> str:
 
 def _pairs(
     report: Report, label: str, kind: str, sides: Sequence[Sequence[Mapping[str, float]]]
-) -> Iterator[tuple[str, str]]:
-    """Yield the name of each part in A and in the run."""
+) -> Iterator[tuple[str, str, bool]]:
+    """Yield the name of each part in A and in the run, and whether it is certain that they are one."""
     if kind == "layer":
         for row in _rows(report, "layers"):
             if row["run"] == label and row["base_layer"] is not None and row["layer"] is not None:
-                yield str(row["base_layer"]), str(row["layer"])
+                yield str(row["base_layer"]), str(row["layer"]), not row["matched_by"].endswith("(uncertain)")
     else:
         for name in sorted({name for times in sides[0] for name in times}):
-            yield name, name
+            yield name, name, True
 
 
 def _times(run: Run, kind: str) -> dict[str, float]:

@@ -74,9 +74,11 @@ def sentence(check: Check) -> str:
     """Say what is known of a check that did not pass."""
     if check.ratio is None:
         return clean(f"{_title(check)} cannot be checked: {check.reason}")
+    longer = f"takes {100 * (check.ratio - 1):.1f} % longer"
+    if check.kind == "layer":  # The run may call it otherwise.
+        return clean(f"layer {check.part} of A {longer} in {check.run} ({check.reason})")
     what = f"a step of {check.run}" if check.kind == "step" else f"{check.kind} {check.part} of {check.run}"
-    slower = f"takes {100 * (check.ratio - 1):.1f} % longer than {'one of A' if check.kind == 'step' else 'in A'}"
-    return clean(f"{what} {slower} ({check.reason})")
+    return clean(f"{what} {longer} than {'one of A' if check.kind == 'step' else 'in A'} ({check.reason})")
 
 
 def _title(check: Check) -> str:
