@@ -29,21 +29,22 @@ WITH most AS (
     SELECT r.run, (SELECT count(*) FROM setting s WHERE s.run IN (0, r.run) AND s.name = 'noted by') = 2 AS is_told
     FROM run r
 ), timed AS (
-    SELECT p.*, e.low, e.high, e.confidence_pct, e.noise_from, e.recordings, low > 1.0 / 3 AND high < 3 AS is_near,
+    SELECT p.*, e.low, e.high, e.confidence_pct, e.noise_from, e.recordings,
+        -- Near 1 a ratio and its interval are told in percent, far from it in times.
+        coalesce(low > 1.0 / 3 AND high < 3, abs(ln(p.ratio)) < ln(3)) AS is_near,
         if(is_near, format('{:+.1f} % to {:+.1f} %', 100 * (low - 1), 100 * (high - 1)),
             format('{:.3g} to {:.3g} times', low, high)) AS limits,
-        -- Of how many times as fast a run is; near 1 its time is told in percent.
+        -- Of how many times as fast a run is.
         if(p.ratio < 1 AND NOT is_near, format('{:.3g} to {:.3g} times', 1 / high, 1 / low), limits) AS speed_limits
     FROM pair p LEFT JOIN estimate e ON e.run = p.run
 ), said AS (
     SELECT p.*, t.is_told, m.parts, s.texts, s.more,
         (SELECT any_value(detail) FROM condition c WHERE c.run = p.run AND c.condition = 'model') AS lacking,
-        -- Far from 1 a factor reads better than a percentage.
-        CASE WHEN abs(ln(ratio)) >= ln(3) THEN format('{:.3g} times as long as', ratio)
-            WHEN abs(ratio - 1) < 0.0005 THEN 'as long as'
+        CASE WHEN abs(ratio - 1) < 0.0005 THEN 'as long as'
+            WHEN NOT is_near THEN format('{:.3g} times as long as', ratio)
             WHEN ratio > 1 THEN format('{:.1f} % longer than', 100 * (ratio - 1))
             ELSE format('{:.1f} % less time than', 100 * (1 - ratio)) END AS amount,
-        format('{} {}', if(abs(ln(ratio)) < ln(3), format('{:.1f} %', 100 * abs(ratio - 1)),
+        format('{} {}', if(is_near, format('{:.1f} %', 100 * abs(ratio - 1)),
             format('{:.3g} times', greatest(ratio, 1 / ratio))), if(ratio < 1, 'faster', 'slower')) AS speed,
         if(least(p.step_ns, p.base_ns) < 1e5, format('{:,.2f} us against {:,.2f} us', p.step_ns / 1e3, p.base_ns / 1e3),
             format('{:.2f} ms against {:.2f} ms', p.step_ns / 1e6, p.base_ns / 1e6)) AS times,
