@@ -133,7 +133,8 @@ def advise(trace: Input | Trace, *rules: str, at_least_pct: float = 0.5, **param
 def compare(*runs: Input | Sequence[Input], accept: Iterable[str] = ()) -> Answer:
     """Runs side by side, each compared with the first; a list is several recordings of one run.
 
-    `accept`: conditions that may differ (model, batch, precision, passes). Raises `traceview.errors.TraceviewError`.
+    `accept`: conditions that may differ (model, batch, precision, passes, work).
+    Raises `traceview.errors.TraceviewError`.
     """
     from pathlib import Path
 

@@ -1,8 +1,8 @@
 -- title = "Convolutions side by side"
--- doc = """Layers are matched by filter and place, or by name where both have the same names in another order; where the
--- numbers of layers with a filter differ, all of them together. Where one run records no shapes: by place if both name
--- equally many layers, else by name, and without names by direction and algorithm. Times are sums of everything below
--- the calls, so overlapping work counts twice."""
+-- doc = """Layers are matched by filter and place, or by name where both have the same names in another order; where
+-- the numbers of layers with a filter differ, all of them together. Where one run records no shapes: by place if both
+-- name equally many layers, else by name, and without names by direction and algorithm. Times are sums of everything
+-- below the calls, so overlapping work counts twice."""
 -- cannot = "There are no two runs with timelines, or no call of a convolution is recorded in any."
 -- leave_out = ["matched_by", "main_diff_ns", "layout_diff_ns", "rest_diff_ns", "filter", "base_layer", "share_pct",
 --     "ratio"]

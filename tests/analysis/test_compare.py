@@ -119,6 +119,29 @@ def test_another_batch_is_shown_and_not_ranked(tmp_path: Path) -> None:
     assert [row["place"] for row in table(compare.compare([a, b], ["batch"]), "ranking")] == [1, 1]
 
 
+def test_larger_images_are_other_work_and_not_ranked(tmp_path: Path) -> None:
+    """Products of one shape, and a convolution over 16 or 18 pixels with as many out: 18 * 18 / 16 / 16 of the work."""
+
+    def run(size: int, batches: tuple[int, ...] = (4, 4, 4)) -> Run:
+        given = stepping((1000,) * len(batches), busy=10)
+        for step, batch in enumerate(batches):
+            conv(given, 1000 * step + 100, (batch, 8, size, size), (8, 8, 3, 3), padding=1)
+            given.kernel(IMPLICIT, 1000 * step + 120, 1000 * step + 130 + size, launched=1000 * step + 102)
+        return measured(given, tmp_path / f"{size}-{len(batches)}")
+
+    small, large = run(16), run(18)
+    (row,) = [row for row in table(compare.compare([small, large]), "conditions") if row["verdict"] != "same"]
+    assert (row["condition"], row["verdict"]) == ("work", "differs")
+    # 2 * 8 * 8 * 9 FLOP for a pixel.
+    assert (row["base_value"], row["value"]) == ("0.295 MFLOP per sample", "0.373 MFLOP per sample")
+    assert row["detail"].startswith("the same convolutions compute 1.27 times as much for each sample as in A: ")
+    ranking = table(compare.compare([small, large]), "ranking")[1]
+    assert (ranking["place"], ranking["verdict"]) == (None, "not ranked: work differs")
+    assert verdicts(small, large, "work")["work"] == "differs (accepted)"
+    # A last batch that is smaller is no other image.
+    assert "work" not in verdicts(small, run(16, (4, 4, 4, 1)))
+
+
 @pytest.mark.long
 def test_another_model_is_named_by_what_only_one_has(tmp_path: Path) -> None:
     a = measured(network((IMPLICIT, IMPLICIT)), tmp_path / "a")

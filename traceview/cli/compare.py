@@ -2,10 +2,10 @@
 
 Every run is compared with the first, A (or with --baseline): how much slower or faster it is, how certain that is, what
 most of it consists of, and which settings differ. Runs of any framework, format and device may be mixed; runs of
-another model, batch, precision or passes are shown but not ranked. A run without steps is compared as a whole
-recording, which is not ranked either. Recordings of one program differ by more than its steps do: give several of each
-(--a, --b). The output of --format json holds everything a comparison needs, and can stand for a trace as an input (its
-first run counts). `traceview baseline` keeps runs under a name for CI.
+another model, batch, precision, passes or size of input are shown but not ranked. A run without steps is compared as a
+whole recording, which is not ranked either. Recordings of one program differ by more than its steps do: give several of
+each (--a, --b). The output of --format json holds everything a comparison needs, and can stand for a trace as an input
+(its first run counts). `traceview baseline` keeps runs under a name for CI.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--accept",
         action="append",
         default=[],
-        choices=("model", "batch", "precision", "passes"),
+        choices=("model", "batch", "precision", "passes", "work"),
         help="a condition that may differ; may be repeated",
     )
     parser.add_argument(

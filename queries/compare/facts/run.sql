@@ -22,6 +22,7 @@
 -- products = "shapes of the fully connected layers, with calls per step"
 -- parameters = "of the layers whose shapes are recorded, a shape with several calls counted once per call"
 -- flop = "of the direct method, of convolutions and products per step and rank; NULL without shapes"
+-- sample_flop = "of the forward convolutions for one sample, by the direct method; NULL where a shape is not recorded"
 -- is_cpu = "whether a CPU did the work"
 -- threads = "threads that the framework computes with, of all ranks"
 -- cores = "cores that these may use"
@@ -74,12 +75,14 @@ WITH ranked AS (
     SELECT sum(own_ns * weight) AS busy_ns, bool_or(category = 'optimizer') AS updates FROM chosen_rows
 ), forward AS (
     SELECT filter, mode(input_shape[1] ORDER BY input_shape[1]) AS batch, any_value(parameters) AS parameters,
-        sum(weight) AS calls
+        sum(weight) AS calls, if(count(flop / input_shape[1]) = count(*), sum(flop / input_shape[1] * weight) / calls,
+            NULL) AS call_flop
     FROM chosen_calls WHERE direction = 'fprop' AND filter IS NOT NULL GROUP BY filter
 ), convs AS (
     SELECT string_agg(if(has_steps, format('{} ({:.0f})', filter, calls), filter), '; ' ORDER BY filter) AS filters,
         CAST(arg_max(batch, (calls, filter)) AS BIGINT) AS batch,
-        sum(parameters * if(has_steps, round(calls), 1)) AS parameters
+        sum(parameters * if(has_steps, round(calls), 1)) AS parameters,
+        if(count(call_flop) = count(*), sum(call_flop * if(has_steps, round(calls), 1)), NULL) AS sample_flop
     FROM forward, (SELECT EXISTS (FROM chosen_steps) AS has_steps)
 ), weighed AS (
     SELECT rank, any_value(weight) AS weight FROM chosen_rows GROUP BY rank
@@ -145,6 +148,7 @@ SELECT source.framework, source.format,
     CAST((SELECT sum(flop * weight) FROM (SELECT flop, weight FROM chosen_calls UNION ALL SELECT flop, weight
         FROM product))
         AS DOUBLE) AS flop,
+    CAST(convs.sample_flop AS DOUBLE) AS sample_flop,
     NOT EXISTS (FROM raw.kernels) AND NOT EXISTS (FROM raw.memcpys) AS is_cpu,
     used.threads, used.cores, used.recorded_ns, used.recorded_steps, used.cpu_ns,
     told.preempted, told.parameters AS noted_parameters

@@ -1,12 +1,13 @@
 -- doc = """Conditions that have to be equal to rank two runs, per run after the first. Options that were tried on one
 -- and the same command may change what is recorded of model, precision and passes. A model that is not recorded is
--- taken for the same only where both ran the same command."""
+-- taken for the same only where both ran the same command. Work is listed where the same convolutions compute
+-- another amount for each sample, beyond 1 %."""
 -- [params]
 -- accepted = { type = "VARCHAR[]", default = [], doc = "conditions that may differ" }
 -- [columns]
 -- run = "number of the run"
 -- position = "place in the list"
--- condition = "model, batch, precision or passes"
+-- condition = "model, batch, precision, passes or work"
 -- base_value = "of A"
 -- value = "of the run"
 -- verdict = """same, differs, differs (accepted), differs (options tried), not recorded, not recorded (accepted) or
@@ -21,7 +22,7 @@ WITH told AS (
         if(is_convless, [], string_split(coalesce(filters, kinds), '; ')) AS filter_list, is_convless, is_productless,
         noted_parameters,
         string_split(products, '; ') AS product_list,
-        batch, precision, has_backward, has_update,
+        batch, precision, has_backward, has_update, sample_flop,
         concat_ws(', ', 'forward', if(has_backward, 'backward', NULL), if(has_update, 'update', NULL))
             || if(has_backward IS NULL AND has_update IS NULL, '; the rest unknown',
                 if(has_update IS NULL, '; update unknown',
@@ -47,9 +48,11 @@ WITH told AS (
 ), compared AS (
     SELECT r.run, c.position, c.condition,
         CASE c.condition WHEN 'model' THEN b.model WHEN 'batch' THEN CAST(b.batch AS VARCHAR)
-            WHEN 'precision' THEN b.precision ELSE b.passes END AS base_value,
+            WHEN 'precision' THEN b.precision WHEN 'passes' THEN b.passes
+            ELSE format('{:.3g} MFLOP per sample', b.sample_flop / 1e6) END AS base_value,
         CASE c.condition WHEN 'model' THEN r.model WHEN 'batch' THEN CAST(r.batch AS VARCHAR)
-            WHEN 'precision' THEN r.precision ELSE r.passes END AS value,
+            WHEN 'precision' THEN r.precision WHEN 'passes' THEN r.passes
+            ELSE format('{:.3g} MFLOP per sample', r.sample_flop / 1e6) END AS value,
         -- NULL: the two do not say enough to tell.
         CASE c.condition
             WHEN 'model' THEN CASE
@@ -65,9 +68,12 @@ WITH told AS (
                     b.noted_parameters = r.noted_parameters) END
             WHEN 'batch' THEN b.batch = r.batch
             WHEN 'precision' THEN b.precision = r.precision
+            WHEN 'work' THEN b.filters <> r.filters OR abs(r.sample_flop / nullif(b.sample_flop, 0) - 1) <= 0.01
             ELSE coalesce(b.has_backward = r.has_backward AND coalesce(b.has_update = r.has_update, true),
                 b.has_update = r.has_update) END AS is_same,
-        CASE c.condition WHEN 'model' THEN concat_ws('; ',
+        CASE c.condition WHEN 'work' THEN format('the same convolutions compute {:.3g} times as much for each sample '
+            || 'as in A: inputs of another size, or other strides', r.sample_flop / nullif(b.sample_flop, 0))
+            WHEN 'model' THEN concat_ws('; ',
             'only in A: '
                 || nullif(array_to_string(list_sort(list_concat(list_filter(b.filter_list,
                 lambda x: NOT list_contains(r.filter_list, x)),
@@ -87,7 +93,7 @@ WITH told AS (
                 if(b.filters IS NULL, 'records no', 'alone records'))
             ELSE 'they record it in different terms' END AS lacking
     FROM told r JOIN told b ON b.run = 0
-    CROSS JOIN (VALUES (1, 'model'), (2, 'batch'), (3, 'precision'), (4, 'passes')) c(position, condition)
+    CROSS JOIN (VALUES (1, 'model'), (2, 'batch'), (3, 'precision'), (4, 'passes'), (5, 'work')) c(position, condition)
     WHERE r.run > 0
 )
 SELECT c.run, position, condition, coalesce(base_value, 'not recorded') AS base_value,
@@ -96,9 +102,11 @@ SELECT c.run, position, condition, coalesce(base_value, 'not recorded') AS base_
         WHEN is_same IS NULL THEN 'not recorded' || CASE WHEN list_contains($accepted, condition) THEN ' (accepted)'
             WHEN condition = 'model' AND c.run IN (SELECT run FROM commanded) THEN ' (same command)' ELSE '' END
         WHEN list_contains($accepted, condition) THEN 'differs (accepted)'
-        WHEN t.run IS NOT NULL AND condition <> 'batch' THEN 'differs (options tried)' ELSE 'differs' END AS verdict,
-    CASE WHEN is_same THEN NULL WHEN is_same IS NOT NULL AND t.run IS NOT NULL AND condition <> 'batch'
+        WHEN t.run IS NOT NULL AND condition NOT IN ('batch', 'work') THEN 'differs (options tried)'
+        ELSE 'differs' END AS verdict,
+    CASE WHEN is_same THEN NULL WHEN is_same IS NOT NULL AND t.run IS NOT NULL AND condition NOT IN ('batch', 'work')
         THEN t.names WHEN NOT is_same THEN nullif(detail, '')
         ELSE lacking END AS detail
 FROM compared c LEFT JOIN tried t ON t.run = c.run
+WHERE condition <> 'work' OR NOT is_same
 ORDER BY c.run, position
