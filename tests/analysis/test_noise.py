@@ -51,6 +51,25 @@ def test_with_three_blocks_the_interval_is_students() -> None:
     )
 
 
+@pytest.mark.parametrize(("correlation", "larger", "claimed"), [(0.7, 0, (0, 10)), (0, 0, (0, 7)), (0, 5, (95, 100))])
+def test_steps_that_depend_on_the_ones_before_are_not_taken_for_a_difference(
+    correlation: float, larger: float, claimed: tuple[float, float]
+) -> None:
+    """Pairs of runs of 20 steps, in blocks of two, that vary by 3 %: percent of the pairs of which a claim is made."""
+    generator = np.random.default_rng(3)
+
+    def run(mean: float) -> np.ndarray:  # type: ignore[type-arg]
+        off, steps = generator.normal(0, 3 / math.sqrt(1 - correlation**2)), []
+        for noise_of_step in generator.normal(0, 3, 20):
+            steps.append(mean + off)
+            off = correlation * off + noise_of_step
+        return np.array([[2, value] for value in np.array(steps).reshape(10, 2).mean(axis=1)])
+
+    found = [noise.within(run(100), run(100 + larger), is_log=True)[0] for _ in range(200)]
+    least, most = claimed
+    assert least <= sum(not interval.low <= 0 <= interval.high for interval in found) / 2 <= most
+
+
 def test_blocks_weigh_as_many_steps_as_they_hold() -> None:
     (found,) = noise.within(np.array([[3, 10.0], [1, 30.0]]), np.array([[1, 15.0], [1, 15.0]]))
     assert found.value == 0
