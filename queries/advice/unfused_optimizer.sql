@@ -49,7 +49,8 @@ WITH pass(name, tensors) AS (
     FROM named r LEFT JOIN backward b ON b.id = r.id
     WHERE NOT r.has_device AND (r.optimizer IS NULL OR r.optimizer IN ('SGD', 'Adam', 'AdamW', 'Adagrad'))
 ), part AS (
-    SELECT c.rank, c.name, count(*) AS n, sum(c.mean_ns / c.per) AS own_ns, any_value(c.per) AS per
+    -- An operator with others inside it is several pieces.
+    SELECT c.rank, c.name, count(DISTINCT c.id) AS n, sum(c.mean_ns / c.per) AS own_ns, any_value(c.per) AS per
     FROM (FROM counted WHERE op_phase = 'optimizer' AND rank IN (SELECT rank FROM range)) c
     ASOF JOIN range r ON r.rank = c.rank AND c.start_ns >= r.start_ns
     WHERE c.start_ns >= r.from_ns AND c.start_ns < r.end_ns
