@@ -31,19 +31,23 @@ WITH named AS (
     FROM raw.ops o JOIN layer l ON l.rank = o.rank AND l.layer = o.layer
     WHERE NOT o.is_backward AND o.sequence IS NOT NULL
 ), held AS (
-    SELECT a.rank, f.module, sum(a.size_bytes) AS held_bytes, any_value(a.peak_bytes) AS peak_bytes
+    SELECT a.rank, f.module, sum(a.size_bytes) AS held_bytes
     FROM alive_at_peak a JOIN forward f ON f.rank = a.rank AND f.layer = a.layer
     WHERE a.how = 'recorded' AND a.kind <> 'gradient' GROUP BY a.rank, f.module
 ), gradient AS (
-    SELECT a.rank, n.module, sum(a.size_bytes) AS gradient_bytes, any_value(a.peak_bytes) AS peak_bytes
+    SELECT a.rank, n.module, sum(a.size_bytes) AS gradient_bytes
     FROM alive_at_peak a JOIN named n ON n.rank = a.rank AND starts_with(a.label, n.module || '.')
     WHERE a.kind = 'gradient' GROUP BY a.rank, n.module
+), peak AS (
+    SELECT rank, max(peak_bytes) AS peak_bytes FROM alive_at_peak GROUP BY rank
 ), found AS (
-    SELECT n.rank, n.module, coalesce(b.own_ns, 0) AS own_ns, b.step_ns,
-        coalesce(h.held_bytes, 0) + coalesce(g.gradient_bytes, 0) AS bytes, coalesce(h.peak_bytes, g.peak_bytes)
-            AS peak_bytes, coalesce(g.gradient_bytes, 0) AS gradient_bytes, b.own_ns > 0 AS has_backward
+    -- One that runs without gradients, as a teacher does, has neither a backward pass nor bytes for it.
+    SELECT n.rank, n.module, coalesce(b.own_ns, 0) AS own_ns, b.step_ns, p.peak_bytes,
+        coalesce(h.held_bytes, 0) AS held_bytes, coalesce(g.gradient_bytes, 0) AS gradient_bytes,
+        coalesce(h.held_bytes, 0) + coalesce(g.gradient_bytes, 0) AS bytes
     FROM named n LEFT JOIN backward b USING (rank, module) LEFT JOIN held h USING (rank, module)
-    LEFT JOIN gradient g USING (rank, module)
+    LEFT JOIN gradient g USING (rank, module) LEFT JOIN peak p USING (rank)
+    WHERE coalesce(b.own_ns, h.held_bytes, g.gradient_bytes) IS NOT NULL
 )
 SELECT rank, concat_ws(' ', format('No optimizer has the parameters of {}, which ask for gradients.',
             arg_max(module, (own_ns, bytes, module))
@@ -53,9 +57,9 @@ SELECT rank, concat_ws(' ', format('No optimizer has the parameters of {}, which
             max(peak_bytes) / 1e6)) AS problem,
     arg_max(module, (own_ns, bytes, module)) AS place, if(sum(own_ns) > 0, sum(own_ns), NULL) AS saving_ns,
     'high that no optimizer has them; an upper bound, since trained layers before them need a part of it' AS confidence,
-    list(format('{}: {:.3f} ms backward{}', module, own_ns / 1e6, coalesce(format(
+    list(format('{}: {:.3f} ms backward', module, own_ns / 1e6) || if(peak_bytes IS NULL, '', format(
             '; {:.3f} MB of gradients and {:.3f} MB that they made at the peak', gradient_bytes / 1e6,
-            (bytes - gradient_bytes) / 1e6), '')) ORDER BY own_ns DESC, bytes DESC, module)[:10] AS evidence
+            held_bytes / 1e6)) ORDER BY own_ns DESC, bytes DESC, module)[:10] AS evidence
 FROM found
 GROUP BY rank
 HAVING 100.0 * sum(own_ns) > $untrained_step_pct * any_value(step_ns)

@@ -46,6 +46,17 @@ def test_a_backward_pass_of_what_is_not_trained_is_found(tmp_path: Path) -> None
     )
 
 
+def test_without_allocations_no_memory_is_said_and_a_module_without_gradients_is_not_named(tmp_path: Path) -> None:
+    """As a frozen copy under torch.no_grad() is: its parameters ask for gradients and get none."""
+    given = steps(["body", "teacher"], backward=100)
+    given.rows.pop("allocations")
+    found = answer(RULE, given, tmp_path)
+    assert (found.status, found.evidence) == ("found", ("body: 0.100 ms backward",))
+    assert found.problem == (
+        "No optimizer has the parameters of body, which ask for gradients. Their backward pass takes 0.100 ms a step."
+    )
+
+
 def test_what_a_detached_part_keeps_is_found(tmp_path: Path) -> None:
     found = answer(RULE, steps(["body"], held_bytes=5000), tmp_path)
     assert (found.status, found.saving_ns) == ("found", None)
