@@ -92,6 +92,23 @@ def test_an_optimizer_without_a_fused_form_is_not_told_to_use_it(optimizer: str,
     assert answer(RULE, given, tmp_path).status == status
 
 
+def test_of_a_class_that_is_not_of_pytorch_it_cannot_tell(tmp_path: Path) -> None:
+    """Unless so few tensors, or so little time, would not be found of any."""
+    mark = "Optimizer.step#LAMB.step"
+    said = answer(RULE, on_device(mark=mark), tmp_path / "device")
+    assert (said.status, said.reason) == (
+        "cannot tell",
+        "whether LAMB has a form for lists of tensors (fused, foreach) is not known; the operators of its step take "
+        "0.120 ms.",
+    )
+    assert answer(RULE, on_device(parameters=7, mark=mark), tmp_path / "few").status == "not found"
+    given = steps(MOMENTUM)
+    for row in given.rows["ranges"]:
+        row["domain"] = mark if row["kind"] == "phase" else None
+    said = answer(RULE, given, tmp_path / "cpu")
+    assert said.status == "cannot tell" and said.reason.endswith("the operators of its step take 0.060 ms.")
+
+
 def test_of_two_optimizers_the_one_without_a_fused_form_counts_nothing(tmp_path: Path) -> None:
     """As `collect` marks them: its own mark around PyTorch's, which names the class; SparseAdam goes after AdamW."""
     given = steps(ADAM)
