@@ -59,6 +59,27 @@ def test_products_in_fp8_already_are_not(tmp_path: Path) -> None:
     assert answer(RULE, given, tmp_path).status == "not found"
 
 
+@pytest.mark.parametrize(("us", "status"), [(5.2, "not found"), (5.5, "cannot tell")])
+def test_products_of_no_known_operator_are_not_denied_above_a_twentieth_of_the_busy_time(
+    us: float, status: str, tmp_path: Path
+) -> None:
+    """As those of a CUDA graph, beside one of 100 us, which is not bound by arithmetic."""
+    given = steps(0, inner=64, us=100)
+    for start in (500, 1500, 2500):
+        given.kernel("nvjet_tst_128x256_64x4_2x1_v_bz_coopA_NTN", start, start + us)
+        given.copy("HtoD", start + 100, start + 101)
+    said = answer(RULE, given, tmp_path)
+    assert said.status == status
+    words = "products, convolutions and kernels of unknown kind whose operator is not known take 5.2 % of the device's "
+    assert said.reason == (f"{words}busy time." if status == "cannot tell" else "")
+
+
+def test_a_product_is_found_beside_others_of_no_known_operator(tmp_path: Path) -> None:
+    given = steps(1.25)
+    given.kernel("nvjet_tst_128x256_64x4_2x1_v_bz_coopA_NTN", 400, 900)
+    assert answer(RULE, given, tmp_path).status == "found"
+
+
 def test_without_sizes_it_cannot_tell(tmp_path: Path) -> None:
     assert answer(RULE, training(device=H100), tmp_path).status == "cannot tell"
 
