@@ -1,7 +1,10 @@
 -- title = "Answers of a rule"
 -- doc = """The rows of an advice rule (the table `answer`), with what its saving is a share of and cannot exceed (the
 -- table `whole`). Without steps a count is not a mean: 11 gaps, not 11.0. Of a file that is cut off nothing is more
--- than a guess: where the device seems idle, it may have run what is missing."""
+-- than a guess: where the device seems idle, it may have run what is missing. A rule that `sees` a part of the work by
+-- its operators alone cannot tell where it finds nothing and much of that part is of no known operator."""
+-- unseen = """UNION ALL SELECT rank, NULL, 'linked_work', NULL, reason, NULL FROM unlinked
+-- WHERE part = '{}' AND NOT EXISTS (FROM found)"""
 -- [whole]
 -- step = "SELECT rank, step_ns, NULL AS run_ns, has_steps FROM scope"
 -- run = "SELECT rank, NULL AS step_ns, run_ns, true AS has_steps FROM recordings"

@@ -9,6 +9,7 @@
 -- cost = "A few more weights than the model needs."
 -- unless = "The size is fixed (classes, vocabulary): then pad only the tensor."
 -- needs = ["kernels", "peaks", "shapes", "linked_work"]
+-- sees = "products"
 -- removes = "arithmetic"
 -- [fix]
 -- pytorch = "sizes of nn.Conv2d and nn.Linear as multiples of 8 (pad the vocabulary, the classes)"
@@ -62,21 +63,16 @@ WITH able AS (
         sum(own_ns) AS own_ns,
         any_value(step_ns) AS step_ns
     FROM (FROM conv UNION ALL FROM gemm) GROUP BY rank, place, what
-), found AS (
-    SELECT k.rank, format('{} {:.3f} ms on tiles that {} not fill.',
-        if(count(*) = 1, '1 shape of convolutions and products takes',
-            count(*) || ' shapes of convolutions and products take'),
-        sum(k.own_ns) / 1e6, if(count(*) = 1, 'it does', 'they do')) AS problem,
-        'Mostly in ' || nullif(arg_max(k.place, k.lost_ns), '(no layer)') AS place, sum(k.lost_ns) AS saving_ns,
-        'medium: the sizes are recorded; what the padding costs, and that second factors of products are weights, '
-            || 'is not' AS confidence,
-        list(format('{}: {:.3f} ms', k.what, k.own_ns / 1e6) ORDER BY k.lost_ns DESC, k.what)[:20] AS evidence
-    FROM kinds k JOIN able a USING (rank)
-    GROUP BY k.rank
-    HAVING 100.0 * sum(k.lost_ns) > $odd_step_pct * any_value(k.step_ns)
 )
-FROM found
-UNION ALL
-SELECT rank, NULL, 'linked_work', NULL, reason, NULL
-FROM unlinked WHERE part = 'products' AND NOT EXISTS (FROM found)
-ORDER BY rank
+SELECT k.rank, format('{} {:.3f} ms on tiles that {} not fill.',
+    if(count(*) = 1, '1 shape of convolutions and products takes',
+        count(*) || ' shapes of convolutions and products take'),
+    sum(k.own_ns) / 1e6, if(count(*) = 1, 'it does', 'they do')) AS problem,
+    'Mostly in ' || nullif(arg_max(k.place, k.lost_ns), '(no layer)') AS place, sum(k.lost_ns) AS saving_ns,
+    'medium: the sizes are recorded; what the padding costs, and that second factors of products are weights, is not'
+        AS confidence,
+    list(format('{}: {:.3f} ms', k.what, k.own_ns / 1e6) ORDER BY k.lost_ns DESC, k.what)[:20] AS evidence
+FROM kinds k JOIN able a USING (rank)
+GROUP BY k.rank
+HAVING 100.0 * sum(k.lost_ns) > $odd_step_pct * any_value(k.step_ns)
+ORDER BY k.rank

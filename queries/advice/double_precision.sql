@@ -7,6 +7,7 @@
 -- cost = "Results differ in the eighth digit."
 -- unless = "The program needs the digits: long sums, differences of nearly equal numbers, solvers."
 -- needs = ["shapes", "linked_work"]
+-- sees = "all"
 -- [fix]
 -- pytorch = """torch.from_numpy(array).float(), tensor.to(torch.float32), model.float(); no
 -- torch.set_default_dtype(torch.float64) and no .double()"""
@@ -31,21 +32,16 @@ WITH double AS (
 ), kinds AS (
     SELECT rank, op_name, count(*) AS n, sum(own_ns) AS double_ns, sum(own_ns * share) AS saved_ns FROM spent
     GROUP BY ALL
-), found AS (
-    SELECT rank,
-        format('Operators with float64 tensors take {:.3f} ms, {:.1f} % of the device''s busy time.',
-            sum(double_ns) / 1e6, 100.0 * sum(double_ns) / any_value(b.busy_ns)) AS problem,
-        'Mostly under ' || arg_max(op_name, double_ns) AS place,
-        sum(saved_ns) AS saving_ns,
-        'medium: the types are recorded, but not how much faster single precision would be' AS confidence,
-        list(format('{}: {:,} times, {:.3f} ms', op_name, n, double_ns / 1e6) ORDER BY double_ns DESC, op_name)[:20]
-            AS evidence
-    FROM kinds JOIN device_busy b USING (rank)
-    GROUP BY rank
-    HAVING 100.0 * sum(double_ns) > $double_busy_pct * any_value(b.busy_ns)
 )
-FROM found
-UNION ALL
-SELECT rank, NULL, 'linked_work', NULL, reason, NULL
-FROM unlinked WHERE part = 'all' AND NOT EXISTS (FROM found)
+SELECT rank,
+    format('Operators with float64 tensors take {:.3f} ms, {:.1f} % of the device''s busy time.', sum(double_ns) / 1e6,
+        100.0 * sum(double_ns) / any_value(b.busy_ns)) AS problem,
+    'Mostly under ' || arg_max(op_name, double_ns) AS place,
+    sum(saved_ns) AS saving_ns,
+    'medium: the types are recorded, but not how much faster single precision would be' AS confidence,
+    list(format('{}: {:,} times, {:.3f} ms', op_name, n, double_ns / 1e6) ORDER BY double_ns DESC, op_name)[:20]
+        AS evidence
+FROM kinds JOIN device_busy b USING (rank)
+GROUP BY rank
+HAVING 100.0 * sum(double_ns) > $double_busy_pct * any_value(b.busy_ns)
 ORDER BY rank

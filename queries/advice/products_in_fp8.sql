@@ -8,6 +8,7 @@
 -- quantise reads every input once more, unless the kernel before does it."""
 -- unless = "Accuracy was not tried with quantised products, or the products are small."
 -- needs = ["kernels", "peaks", "operator_sizes", "linked_work"]
+-- sees = "products"
 -- removes = "arithmetic"
 -- [fix]
 -- pytorch = """torchao.float8.convert_to_float8_training(model), for inference torchao.quantization.quantize_ with
@@ -36,20 +37,15 @@ WITH product AS (
         sum(own_ns) AS own_ns, sum(peak_ns) AS peak_ns, sum(lost_ns) AS lost_ns, any_value(step_ns) AS step_ns,
         any_value(device) AS device, any_value(fp8_flop_per_s / peak_flop_per_s) AS ratio
     FROM bound GROUP BY ALL
-), found AS (
-    SELECT rank,
-        format('Products in half precision take {:.3f} ms at {:.0f} % of their peak; that of {} for fp8 is {:.3g} '
-            || 'times as high.', sum(own_ns) / 1e6, 100 * sum(peak_ns) / sum(own_ns), any_value(device),
-            any_value(ratio)) AS problem,
-        'Mostly in ' || arg_max(place, lost_ns) AS place, sum(lost_ns) AS saving_ns,
-        'low: speculative: whether the results stay good, and what quantising costs, is not known' AS confidence,
-        list(format('{} in {}, {}: {:.1f} calls, {:.3f} ms at {:.0f} % of the peak', op_name, place, dtype, calls,
-            own_ns / 1e6, 100 * peak_ns / own_ns) ORDER BY lost_ns DESC, place, op_name)[:10] AS evidence
-    FROM kinds GROUP BY rank
-    HAVING 100.0 * sum(lost_ns) > $fp8_step_pct * any_value(step_ns)
 )
-FROM found
-UNION ALL
-SELECT rank, NULL, 'linked_work', NULL, reason, NULL
-FROM unlinked WHERE part = 'products' AND NOT EXISTS (FROM found)
+SELECT rank,
+    format('Products in half precision take {:.3f} ms at {:.0f} % of their peak; that of {} for fp8 is {:.3g} times as '
+        || 'high.', sum(own_ns) / 1e6, 100 * sum(peak_ns) / sum(own_ns), any_value(device), any_value(ratio))
+        AS problem,
+    'Mostly in ' || arg_max(place, lost_ns) AS place, sum(lost_ns) AS saving_ns,
+    'low: speculative: whether the results stay good, and what quantising costs, is not known' AS confidence,
+    list(format('{} in {}, {}: {:.1f} calls, {:.3f} ms at {:.0f} % of the peak', op_name, place, dtype, calls,
+        own_ns / 1e6, 100 * peak_ns / own_ns) ORDER BY lost_ns DESC, place, op_name)[:10] AS evidence
+FROM kinds GROUP BY rank
+HAVING 100.0 * sum(lost_ns) > $fp8_step_pct * any_value(step_ns)
 ORDER BY rank

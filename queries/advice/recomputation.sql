@@ -8,6 +8,7 @@
 -- cost = "Memory for everything that is kept instead."
 -- unless = "The memory is needed: without checkpoints the batch, or the model, does not fit."
 -- needs = ["operator_sizes", "linked_work"]
+-- sees = "all"
 -- removes = "recomputation"
 -- [fix]
 -- pytorch = """checkpoint fewer modules, those first that are cheap for what they keep, or keep results of products
@@ -39,31 +40,26 @@ WITH kinds AS (
     SELECT c.rank, max(c.value) AS used, max(d.memory_bytes) AS size FROM raw.counters c
     JOIN raw.devices d ON d.rank = c.rank AND d.device = c.device
     WHERE c.name = 'allocated_bytes' AND d.kind = 'gpu' GROUP BY c.rank
-), found AS (
-    SELECT k.rank,
-        format('Of {:.3f} ms of operators {:.3f} ms are the forward pass again{}.', any_value(e.own_ns) / 1e6,
-            sum(k.own_ns) / 1e6, coalesce(format(', {:.3f} ms of it products', sum(k.product_ns) / 1e6), ''))
-            AS problem,
-        format('Mostly in {}{}', if(arg_max(k.n_modules, k.own_ns) > 1, arg_max(k.n_modules, k.own_ns) || ' modules ',
-            ''), arg_max(k.place, k.own_ns)) AS place,
-        sum(k.own_ns) AS saving_ns,
-        'high that they run again, by autograd''s marks; whether the memory suffices without is not recorded'
-            AS confidence,
-        list(format('{}{}: {:.3f} ms{}{}', k.place, if(k.n_modules > 1, format(' ({} modules)', k.n_modules), ''),
-            k.own_ns / 1e6, coalesce(format(', products {:.3f} ms', k.product_ns / 1e6), ''),
-            coalesce(format('; {:.2f} MB to keep instead', p.bytes / 1e6), '')) ORDER BY k.own_ns DESC, k.place)[:10]
-            || if(count(p.bytes) < 2, [], [format('per memory {} gives back most time without its checkpoint ({:.3f} '
-                || 'ms for a MB), {} least ({:.3f} ms)', arg_max(k.place, k.own_ns / p.bytes), max(k.own_ns / p.bytes),
-                arg_min(k.place, k.own_ns / p.bytes), min(k.own_ns / p.bytes))])
-            || if(any_value(m.used) IS NULL, [], [format('at most {:.2f} GB of memory were allocated{}',
-                any_value(m.used) / 1e9, coalesce(format(', of {:.1f} GB', any_value(m.size) / 1e9), ''))]) AS evidence
-    FROM kinds k JOIN everything e USING (rank) LEFT JOIN memory m USING (rank)
-    LEFT JOIN kept p ON p.rank = k.rank AND p.place = k.place
-    GROUP BY k.rank
-    HAVING 100.0 * sum(k.own_ns) > $recompute_step_pct * any_value(k.step_ns)
 )
-FROM found
-UNION ALL
-SELECT rank, NULL, 'linked_work', NULL, reason, NULL
-FROM unlinked WHERE part = 'all' AND NOT EXISTS (FROM found)
-ORDER BY rank
+SELECT k.rank,
+    format('Of {:.3f} ms of operators {:.3f} ms are the forward pass again{}.', any_value(e.own_ns) / 1e6,
+        sum(k.own_ns) / 1e6, coalesce(format(', {:.3f} ms of it products', sum(k.product_ns) / 1e6), ''))
+        AS problem,
+    format('Mostly in {}{}', if(arg_max(k.n_modules, k.own_ns) > 1, arg_max(k.n_modules, k.own_ns) || ' modules ', ''),
+        arg_max(k.place, k.own_ns)) AS place,
+    sum(k.own_ns) AS saving_ns,
+    'high that they run again, by autograd''s marks; whether the memory suffices without is not recorded'
+        AS confidence,
+    list(format('{}{}: {:.3f} ms{}{}', k.place, if(k.n_modules > 1, format(' ({} modules)', k.n_modules), ''),
+        k.own_ns / 1e6, coalesce(format(', products {:.3f} ms', k.product_ns / 1e6), ''),
+        coalesce(format('; {:.2f} MB to keep instead', p.bytes / 1e6), '')) ORDER BY k.own_ns DESC, k.place)[:10]
+        || if(count(p.bytes) < 2, [], [format('per memory {} gives back most time without its checkpoint ({:.3f} ms '
+            || 'for a MB), {} least ({:.3f} ms)', arg_max(k.place, k.own_ns / p.bytes), max(k.own_ns / p.bytes),
+            arg_min(k.place, k.own_ns / p.bytes), min(k.own_ns / p.bytes))])
+        || if(any_value(m.used) IS NULL, [], [format('at most {:.2f} GB of memory were allocated{}',
+            any_value(m.used) / 1e9, coalesce(format(', of {:.1f} GB', any_value(m.size) / 1e9), ''))]) AS evidence
+FROM kinds k JOIN everything e USING (rank) LEFT JOIN memory m USING (rank)
+LEFT JOIN kept p ON p.rank = k.rank AND p.place = k.place
+GROUP BY k.rank
+HAVING 100.0 * sum(k.own_ns) > $recompute_step_pct * any_value(k.step_ns)
+ORDER BY k.rank

@@ -9,6 +9,7 @@
 -- cost = "Memory to stack what is multiplied; parts of unequal size have to be padded, or need a grouped product."
 -- unless = "Each product needs the result of the one before (a recurrent network, a solver)."
 -- needs = ["operator_sizes", "linked_work"]
+-- sees = "products"
 -- [fix]
 -- pytorch = """stack the weights and use torch.bmm or torch.einsum once (for experts of unequal size
 -- torch.nn.functional.grouped_mm, or torch.nested), or torch.func.vmap over the loop"""
@@ -56,25 +57,20 @@ WITH recurrent AS (
         count(DISTINCT module) AS n_modules, sum(n_calls / per) AS calls, sum(own_ns) AS own_ns,
         sum(own_ns - floor_ns) AS lost_ns, any_value(step_ns) AS step_ns
     FROM same GROUP BY ALL
-), found AS (
-    SELECT rank,
-        format('{:.1f} products of few sizes take {:.3f} ms one after the other; as batches they have to take {:.3f} '
-            || 'ms.', sum(calls), sum(own_ns) / 1e6, sum(own_ns - lost_ns) / 1e6) AS problem,
-        format('Mostly in {}{}', if(arg_max(n_modules, lost_ns) > 1, arg_max(n_modules, lost_ns) || ' modules ', ''),
-            arg_max(place, lost_ns)) AS place,
-        sum(lost_ns) AS saving_ns,
-        'low: sizes and order are recorded; whether one needs the result of another, as in a recurrent network, is not'
-            AS confidence,
-        list(format('{}{}: {}{} {} x {} by {} x {}{}, {}: {:.1f} times, {:.3f} ms, together at least {:.3f} ms', place,
-            if(n_modules > 1, format(' ({} modules)', n_modules), ''), op_name,
-            if(batch > 1, format(' {} x', batch), ''), m, k, k,
-            n, if(direction = 'backward', ' backward', ''), dtype, calls, own_ns / 1e6, (own_ns - lost_ns) / 1e6)
-            ORDER BY lost_ns DESC, place, m, n, k, direction)[:10] AS evidence
-    FROM kinds GROUP BY rank
-    HAVING 100.0 * sum(lost_ns) > $products_step_pct * any_value(step_ns)
 )
-FROM found
-UNION ALL
-SELECT rank, NULL, 'linked_work', NULL, reason, NULL
-FROM unlinked WHERE part = 'products' AND NOT EXISTS (FROM found)
+SELECT rank,
+    format('{:.1f} products of few sizes take {:.3f} ms one after the other; as batches they have to take {:.3f} ms.',
+        sum(calls), sum(own_ns) / 1e6, sum(own_ns - lost_ns) / 1e6) AS problem,
+    format('Mostly in {}{}', if(arg_max(n_modules, lost_ns) > 1, arg_max(n_modules, lost_ns) || ' modules ', ''),
+        arg_max(place, lost_ns)) AS place,
+    sum(lost_ns) AS saving_ns,
+    'low: sizes and order are recorded; whether one needs the result of another, as in a recurrent network, is not'
+        AS confidence,
+    list(format('{}{}: {}{} {} x {} by {} x {}{}, {}: {:.1f} times, {:.3f} ms, together at least {:.3f} ms', place,
+        if(n_modules > 1, format(' ({} modules)', n_modules), ''), op_name,
+        if(batch > 1, format(' {} x', batch), ''), m, k, k,
+        n, if(direction = 'backward', ' backward', ''), dtype, calls, own_ns / 1e6, (own_ns - lost_ns) / 1e6)
+        ORDER BY lost_ns DESC, place, m, n, k, direction)[:10] AS evidence
+FROM kinds GROUP BY rank
+HAVING 100.0 * sum(lost_ns) > $products_step_pct * any_value(step_ns)
 ORDER BY rank

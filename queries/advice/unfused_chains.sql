@@ -13,6 +13,7 @@
 -- unless = """Shapes change in every step, or another rule's change (fused attention, a fused norm) takes the chain
 -- away."""
 -- needs = ["operator_sizes", "linked_work"]
+-- sees = "elementwise"
 -- removes = "unfused_chains"
 -- [fix]
 -- pytorch = """torch.compile(model), or of its blocks; or one operator where there is one:
@@ -59,29 +60,24 @@ WITH chain AS (
     FROM bounded GROUP BY rank, place, said, direction
 ), ordered AS (
     SELECT *, row_number() OVER (PARTITION BY rank ORDER BY lost_ns DESC, place, said, direction) AS number FROM kinds
-), found AS (
-    SELECT rank,
-        format('{:.1f} chains of elementwise operators take {:.3f} ms; one kernel for each has to take {:.3f} ms.',
-            sum(chains), sum(own_ns) / 1e6, (sum(own_ns) - sum(lost_ns)) / 1e6) AS problem,
-        format('Mostly {} in {}{}', arg_max(said, lost_ns),
-            if(arg_max(n_modules, lost_ns) > 1, arg_max(n_modules, lost_ns) || ' modules ', ''),
-            arg_max(place, lost_ns)) AS place,
-        sum(lost_ns) AS saving_ns,
-        if(bool_and(is_rated), 'medium: the order and the sizes of the operators are recorded, not which tensor each '
-            || 'uses; no kernel reaches the bandwidth that the bound rests on', 'low: without the bandwidth of the '
-            || 'memory the bound is what the slower operators of a chain take, and which tensor each uses is not '
-            || 'recorded') AS confidence,
-        list(format('{}{}{}: {}: {:.1f} times, {:.3f} ms, fused at least {:.3f} ms', place,
-            if(n_modules > 1, format(' ({} modules)', n_modules), ''), if(direction = 'backward', ' backward', ''),
-            said, chains, own_ns / 1e6, (own_ns - lost_ns) / 1e6) ORDER BY number) FILTER (number <= 8)
-            || if(max(number) > 8, [format('{} smaller kinds of chains: {:.3f} ms, fused at least {:.3f} ms',
-                max(number) - 8, sum(own_ns) FILTER (number > 8) / 1e6,
-                sum(own_ns - lost_ns) FILTER (number > 8) / 1e6)], []) AS evidence
-    FROM ordered GROUP BY rank
-    HAVING 100.0 * sum(lost_ns) > $chains_step_pct * any_value(step_ns)
 )
-FROM found
-UNION ALL
-SELECT rank, NULL, 'linked_work', NULL, reason, NULL
-FROM unlinked WHERE part = 'elementwise' AND NOT EXISTS (FROM found)
+SELECT rank,
+    format('{:.1f} chains of elementwise operators take {:.3f} ms; one kernel for each has to take {:.3f} ms.',
+        sum(chains), sum(own_ns) / 1e6, (sum(own_ns) - sum(lost_ns)) / 1e6) AS problem,
+    format('Mostly {} in {}{}', arg_max(said, lost_ns),
+        if(arg_max(n_modules, lost_ns) > 1, arg_max(n_modules, lost_ns) || ' modules ', ''), arg_max(place, lost_ns))
+        AS place,
+    sum(lost_ns) AS saving_ns,
+    if(bool_and(is_rated), 'medium: the order and the sizes of the operators are recorded, not which tensor each uses; '
+        || 'no kernel reaches the bandwidth that the bound rests on', 'low: without the bandwidth of the memory the '
+        || 'bound is what the slower operators of a chain take, and which tensor each uses is not recorded')
+        AS confidence,
+    list(format('{}{}{}: {}: {:.1f} times, {:.3f} ms, fused at least {:.3f} ms', place,
+        if(n_modules > 1, format(' ({} modules)', n_modules), ''), if(direction = 'backward', ' backward', ''), said,
+        chains, own_ns / 1e6, (own_ns - lost_ns) / 1e6) ORDER BY number) FILTER (number <= 8)
+        || if(max(number) > 8, [format('{} smaller kinds of chains: {:.3f} ms, fused at least {:.3f} ms',
+            max(number) - 8, sum(own_ns) FILTER (number > 8) / 1e6, sum(own_ns - lost_ns) FILTER (number > 8) / 1e6)],
+            []) AS evidence
+FROM ordered GROUP BY rank
+HAVING 100.0 * sum(lost_ns) > $chains_step_pct * any_value(step_ns)
 ORDER BY rank

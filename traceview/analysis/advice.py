@@ -50,7 +50,8 @@ def _answering(rule: sql.Query) -> sql.Query:
     """The rule with the step that its saving is a share of and cannot exceed; for what occurs once, the recording."""
     answer = sql.load(content("queries") / "answer.sql")
     whole = answer.extra["whole"][rule.extra.get("per", "step")]
-    body = f"WITH answer AS (\n{rule.body}\n), whole AS ({whole})\n{answer.body}"
+    unseen = answer.extra["unseen"].format(rule.extra["sees"]) if "sees" in rule.extra else ""
+    body = f"WITH found AS (\n{rule.body}\n), answer AS (FROM found {unseen}), whole AS ({whole})\n{answer.body}"
     return replace(rule, columns=COLUMNS, body=body)
 
 
