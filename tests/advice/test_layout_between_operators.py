@@ -66,6 +66,37 @@ def test_above_the_threshold_it_is_found_under_its_operator(tmp_path: Path) -> N
     assert (found.status, found.saving_ns, found.place) == ("found", 11_000, "Mostly under aten::contiguous")
 
 
+def test_what_has_no_operator_is_not_counted_and_may_leave_the_answer_open(tmp_path: Path) -> None:
+    given = steps(11)
+    for start in (0, 1000, 2000):
+        given.kernel(TO_NHWC.replace("nchwToNhwc", "nhwcToNchw"), start + 600, start + 700)
+    found = answer(RULE, given, tmp_path / "both", layout_device_pct="3")
+    assert (found.status, found.saving_ns) == ("found", 11_000)
+    assert found.evidence[-1] == "not counted, as no operator is recorded for them: 1.0 calls, 0.100 ms"
+    unclear = answer(RULE, given, tmp_path / "unclear")
+    assert (unclear.status, unclear.record) == ("cannot tell", "a run on a GPU with its runtime calls")
+    assert unclear.reason.startswith("33.2 % of the device's busy time changes the layout of tensors with no operator")
+
+
+def test_without_an_operator_it_counts_where_its_like_runs_between_operators_alone(tmp_path: Path) -> None:
+    given = steps(11)
+    given.rows["api_calls"] = [call for call in given.rows["api_calls"] if call["start_ns"] >= 1_000_000]
+    found = answer(RULE, given, tmp_path)
+    assert (found.status, found.saving_ns) == ("found", 11_000)
+    assert found.evidence[1].endswith("under (no operator): 0.3 calls and 0.004 ms")
+
+
+def test_without_any_operators_it_says_that_the_place_is_not_known(tmp_path: Path) -> None:
+    given = steps(11)
+    del given.rows["ops"]
+    found = answer(RULE, given, tmp_path)
+    assert (found.status, found.saving_ns) == ("found", 11_000)
+    assert found.problem == (
+        "5.5 % of the device's busy time changes the layout of tensors; which operators do it, and whether "
+        "convolutions, is not recorded."
+    )
+
+
 def test_below_it_is_not(tmp_path: Path) -> None:
     assert answer(RULE, steps(9), tmp_path).status == "not found"
 
