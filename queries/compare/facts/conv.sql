@@ -4,7 +4,6 @@
 -- layer = "layer; NULL where the trace names none"
 -- filter = "filters x channels per group x height x width; NULL where no shape is recorded"
 -- ordinal = "which of the layers with this filter"
--- n_layers = "layers with this filter"
 -- position = "place in the order of first use"
 -- direction = "fprop, dgrad or wgrad, where known"
 -- algorithm = "how it was computed"
@@ -16,11 +15,11 @@
 WITH layer AS (
     SELECT layer, filter, min(position) AS position FROM chosen_calls GROUP BY ALL
 ), numbered AS (
-    SELECT *, row_number() OVER alike AS ordinal, count(*) OVER (PARTITION BY filter) AS n_layers,
+    SELECT *, row_number() OVER (PARTITION BY filter ORDER BY position, layer) AS ordinal,
         row_number() OVER (ORDER BY position, layer, filter) AS place
-    FROM layer WINDOW alike AS (PARTITION BY filter ORDER BY position, layer)
+    FROM layer
 )
-SELECT c.layer, c.filter, n.ordinal, n.n_layers, n.place AS position, c.direction, c.algorithm,
+SELECT c.layer, c.filter, n.ordinal, n.place AS position, c.direction, c.algorithm,
     CAST(round(sum(weight), 6) AS DOUBLE) AS calls, CAST(sum(total_ns * weight) AS DOUBLE) AS total_ns,
     CAST(sum(main_ns * weight) AS DOUBLE) AS main_ns, CAST(sum(layout_ns * weight) AS DOUBLE) AS layout_ns,
     CAST(sum((transform_ns + bias_ns + activation_ns + helper_ns) * weight) AS DOUBLE) AS rest_ns

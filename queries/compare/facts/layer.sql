@@ -5,10 +5,8 @@
 -- layer = "module, range or scope"
 -- kind = "what it is, in words that do not depend on the framework"
 -- ordinal = "which of the layers of this kind"
--- n_layers = "layers of this kind"
 -- top = "category that takes most of its time"
 -- top_ordinal = "which of the layers with this category"
--- n_top = "layers with this category"
 -- position = "place in the order of first use"
 -- forward_ns = "device time of the forward pass"
 -- backward_ns = "device time of the backward pass"
@@ -50,10 +48,8 @@ WITH placed AS (
         min(position) AS position
     FROM chosen_averages WHERE layer IS NOT NULL GROUP BY layer
 )
-SELECT layer, kind, row_number() OVER (PARTITION BY kind ORDER BY position) AS ordinal,
-    count(*) OVER (PARTITION BY kind) AS n_layers, top,
-    row_number() OVER (PARTITION BY top ORDER BY position) AS top_ordinal,
-    count(*) OVER (PARTITION BY top) AS n_top, position, CAST(forward_ns AS DOUBLE) AS forward_ns,
-    CAST(backward_ns AS DOUBLE) AS backward_ns, CAST(total_ns AS DOUBLE) AS total_ns
+SELECT layer, kind, row_number() OVER (PARTITION BY kind ORDER BY position) AS ordinal, top,
+    row_number() OVER (PARTITION BY top ORDER BY position) AS top_ordinal, position,
+    CAST(forward_ns AS DOUBLE) AS forward_ns, CAST(backward_ns AS DOUBLE) AS backward_ns, CAST(total_ns AS DOUBLE) AS total_ns
 FROM described
 ORDER BY position

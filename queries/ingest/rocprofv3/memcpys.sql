@@ -1,7 +1,6 @@
 -- title = "rocprofv3: copies"
 -- doc = """The operation is the direction. The device is the GPU at either end, the target first; a copy within the
--- host has none. Copies have no queue; numbers of HIP streams are
--- others."""
+-- host has none. Copies have no queue, and numbers of HIP streams are none of queues."""
 SELECT
     r.id, r.start_timestamp AS start_ns, r.end_timestamp - r.start_timestamp AS dur_ns, o.name,
     CASE WHEN target.is_gpu THEN target.device WHEN source.is_gpu THEN source.device END AS device,
