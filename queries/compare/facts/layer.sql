@@ -50,6 +50,7 @@ WITH placed AS (
 )
 SELECT layer, kind, row_number() OVER (PARTITION BY kind ORDER BY position) AS ordinal, top,
     row_number() OVER (PARTITION BY top ORDER BY position) AS top_ordinal, position,
-    CAST(forward_ns AS DOUBLE) AS forward_ns, CAST(backward_ns AS DOUBLE) AS backward_ns, CAST(total_ns AS DOUBLE) AS total_ns
+    CAST(forward_ns AS DOUBLE) AS forward_ns, CAST(backward_ns AS DOUBLE) AS backward_ns,
+    CAST(total_ns AS DOUBLE) AS total_ns
 FROM described
 ORDER BY position
