@@ -1,20 +1,28 @@
 -- doc = """Work of a device in the steps that is of no known operator, as that of a CUDA graph, where it takes more
 -- than a twentieth of the busy time. A rule that goes by sizes and types of operators does not see it, and where it
 -- finds nothing in the rest it cannot say that there is no problem. Copies and collectives have none that it would
--- read."""
+-- read. Products count as well where their operator has no cost, as that of an extension: its sizes are not known."""
 -- in_memory = true
 -- [columns]
 -- rank = "process of the job"
 -- part = "products, elementwise (all that chains of elementwise operators consist of) or all"
 -- reason = "what a rule says that found nothing in the rest"
-SELECT t.rank, p.part, format('{} whose operator is not known take {:.1f} % of the device''s busy time',
-        any_value(p.words), 100.0 * sum(t.alone_ns / t.per) / any_value(c.n_devices) / any_value(b.busy_ns)) AS reason
-FROM totals t JOIN scope c ON c.rank = t.rank JOIN device_busy b ON b.rank = t.rank
+WITH spent AS (
+    SELECT rank, category, alone_ns / per AS own_ns, false AS has_op FROM totals
+    WHERE is_counted AND NOT has_op AND kind <> 'copy' AND category <> 'communication'
+    UNION ALL
+    SELECT rank, category, mean_ns / per, true FROM counted
+    WHERE category = 'gemm' AND op_id IS NOT NULL AND op_id NOT IN (SELECT op_id FROM op_calls)
+)
+SELECT t.rank, p.part, format('{} whose operator is not known{} take {:.1f} % of the device''s busy time',
+        any_value(p.words), if(bool_or(t.has_op), ', or not its sizes,', ''),
+        100.0 * sum(t.own_ns) / any_value(c.n_devices) / any_value(b.busy_ns)) AS reason
+FROM spent t JOIN scope c ON c.rank = t.rank JOIN device_busy b ON b.rank = t.rank
 JOIN (VALUES ('all', 'kernels', NULL),
     ('products', 'products, convolutions and kernels of unknown kind', ['gemm', 'conv', 'other']),
     ('elementwise', 'elementwise kernels, norms and reductions', ['elementwise', 'reduction', 'activation', 'bias',
         'layer_norm', 'batch_norm', 'softmax_loss', 'dropout_rng', 'cast', 'concat_split'])
 ) p(part, words, categories) ON coalesce(list_contains(p.categories, t.category), true)
-WHERE t.is_counted AND NOT t.has_op AND t.kind <> 'copy' AND t.category <> 'communication'
+WHERE NOT t.has_op OR p.part = 'products'
 GROUP BY t.rank, p.part
-HAVING sum(t.alone_ns / t.per) / any_value(c.n_devices) > 0.05 * any_value(b.busy_ns)
+HAVING sum(t.own_ns) / any_value(c.n_devices) > 0.05 * any_value(b.busy_ns)

@@ -74,6 +74,17 @@ def test_products_of_no_known_operator_are_not_denied_above_a_twentieth_of_the_b
     assert said.reason == (f"{words}busy time." if status == "cannot tell" else "")
 
 
+def test_products_of_an_operator_of_an_extension_are_not_denied(tmp_path: Path) -> None:
+    """Their operator is known, but not how it multiplies."""
+    given = steps(0, inner=64, us=100)
+    for start in (500, 1500, 2500):
+        given.op("vllm::moe_forward", start, start + 10, [(4096, 64), (64, 4096)], ["", ""], "c10::BFloat16")
+        given.kernel("nvjet_tst_128x256_64x4_2x1_v_bz_coopA_NTN", start + 20, start + 45, launched=start + 1)
+    said = answer(RULE, given, tmp_path)
+    assert said.status == "cannot tell"
+    assert said.reason.endswith("whose operator is not known, or not its sizes, take 20.0 % of the device's busy time.")
+
+
 def test_a_product_is_found_beside_others_of_no_known_operator(tmp_path: Path) -> None:
     given = steps(1.25)
     given.kernel("nvjet_tst_128x256_64x4_2x1_v_bz_coopA_NTN", 400, 900)
