@@ -53,6 +53,16 @@ WITH work AS (
     WHERE NOT w.is_unlaunched GROUP BY w.rank, w.step
 ), ahead AS (
     SELECT rank, avg(marked_ns) AS marked_ns, avg(needed_ns) AS needed_ns FROM turn GROUP BY rank HAVING count(*) >= 3
+), told AS (
+    SELECT c.rank, p.value->'$.cost' AS cost FROM raw.captures c, json_each(c.options, '$.ranks') p
+    WHERE TRY_CAST(p.value->>'$.rank' AS BIGINT) = c.rank
+), bare AS (
+    SELECT rank, max(TRY_CAST(coalesce(cost->>'$.bare_mean_ns', cost->>'$.bare_step_ns') AS BIGINT)) AS bare_ns
+    FROM told GROUP BY rank
+), warmup AS (
+    SELECT rank, count(*) FILTER (is_warmup) AS n, count(*) AS n_all, avg(dur_ns) FILTER (is_warmup) AS left_ns,
+        avg(dur_ns) FILTER (NOT is_warmup) AS step_ns
+    FROM step_times GROUP BY rank
 ), doubt AS (
     SELECT rank, 1 AS place, format('The device''s work was not recorded ({}): how busy it was is not known',
         concat_ws(', ', if(n_launches > 0, format('{:,} launch{}', n_launches, if(n_launches = 1, '', 'es')), NULL),
@@ -147,9 +157,16 @@ WITH work AS (
     SELECT rank, 17, format('A second optimizer (or function that trains) came with {} of the {} recorded steps and {} '
         || 'of {} others: the numbers do not hold its usual share of the work', cost->>'$.shared[0]',
         cost->>'$.profiled_steps', cost->>'$.shared[1]', cost->>'$.bare_steps')
-    FROM (SELECT c.rank, p.value->'$.cost' AS cost FROM raw.captures c, json_each(c.options, '$.ranks') p
-        WHERE TRY_CAST(p.value->>'$.rank' AS BIGINT) = c.rank)
+    FROM told
     WHERE json_type(cost, '$.shared') = 'ARRAY'
+    UNION ALL
+    SELECT rank, 19, format('{} of the {} recorded steps are left out as warm-up: they took {:.1f} ms each, those that '
+        || 'count {:.1f} ms', n, n_all, left_ns / 1e6, step_ns / 1e6)
+    FROM warmup WHERE 2 * n >= n_all
+    UNION ALL
+    SELECT rank, 20, format('Before the recording a step took {:.1f} ms, the recorded ones that count take {:.1f} ms: '
+        || 'they are not like most of the run', bare_ns / 1e6, step_ns / 1e6)
+    FROM warmup JOIN bare USING (rank) WHERE bare_ns > 1.5 * step_ns
 )
 SELECT min(rank) AS rank, 'Doubt: ' || arg_min(text, rank)
     || if(count(*) > 1, format(' (rank {}; so have {} more)', min(rank), count(*) - 1), '') || '.' AS text

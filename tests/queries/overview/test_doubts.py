@@ -253,6 +253,25 @@ def test_a_second_optimizer_that_the_recorded_steps_have_another_share_of(shared
     assert doubts(given, tmp_path) == expected
 
 
+@pytest.mark.parametrize(("bare_us", "n_short", "n_doubts"), [(4600, 2, 2), (1490, 3, 0)])
+def test_steps_that_count_and_are_not_like_the_others(
+    bare_us: int, n_short: int, n_doubts: int, tmp_path: Path
+) -> None:
+    """As on a busy machine: the first recorded ones take longer, and so did those before the recording."""
+    given = Given()
+    given.about["cost"] = {"bare_mean_ns": 1000 * bare_us}
+    begin = 0
+    for number, length in enumerate([8000, 6000] + [1000] * n_short):
+        given.span("step", f"ProfilerStep#{number}", begin, begin + length)
+        given.kernel("k", begin + 10, begin + length, launched=begin + 5)
+        begin += length
+    assert doubts(given, tmp_path) == [
+        "Doubt: 2 of the 4 recorded steps are left out as warm-up: they took 7.0 ms each, those that count 1.0 ms.",
+        "Doubt: Before the recording a step took 4.6 ms, the recorded ones that count take 1.0 ms: they are not like "
+        "most of the run.",
+    ][:n_doubts]
+
+
 def test_pauses_of_the_profiler(tmp_path: Path) -> None:
     given = kernels(10)
     given.add("events", category="overhead", name="Buffer Flush", phase="X", start_ns=20_000, dur_ns=60_000)
