@@ -117,6 +117,12 @@ def test_parameters_and_sections_on_request(folder: Path, tmp_path: Path) -> Non
         (lambda trace: traceview.open(trace).export(trace / "x.pftrace"), UsageError, "x.pftrace: Not a directory"),
         (lambda trace: traceview.report("absent.json"), InputError, "does not exist"),
         (lambda trace: traceview.open("https://example.com/x.json"), InputError, "is a URL"),
+        (lambda trace: traceview.open(""), UsageError, "the name of the input is empty"),
+        (lambda trace: traceview.report(None), UsageError, "None is not the name of a file or folder."),
+        (lambda trace: traceview.open([trace]), UsageError, "is not the name of a file or folder."),
+        (lambda trace: traceview.convert(5, trace.with_name("made")), UsageError, "5 is not the name of a file"),
+        (lambda trace: traceview.compare("a\0b", trace), UsageError, "'a\\x00b' is not the name of a file"),
+        (lambda trace: traceview.open(trace).page(b"x.html"), UsageError, "b'x.html' is not the name of a file"),
     ],
 )
 def test_errors_are_sentences(folder: Path, ask, error: type[TraceviewError], says: str) -> None:  # type: ignore[no-untyped-def]

@@ -47,20 +47,19 @@ def convert(inputs: Input | Sequence[Input], capture: Input, *, jobs: int | None
     `if __name__ == "__main__":`. Left out, this process reads one after the other. Raises
     `traceview.errors.TraceviewError` with a sentence that says what to do.
     """
-    from pathlib import Path
-
     from traceview import store
+    from traceview.paths import named
 
-    return store.convert([Path(path) for path in _listed(inputs)], Path(capture), _options(jobs))
+    return store.convert([named(path) for path in _listed(inputs)], named(capture), _options(jobs))
 
 
 def _listed(given: Input | Sequence[Input]) -> list[Input]:
     """One path or several, as a list. Raises `UsageError` where it is empty."""
-    from os import PathLike
+    from collections.abc import Iterable
 
     from traceview.errors import UsageError
 
-    paths = [given] if isinstance(given, str | PathLike) else list(given)
+    paths = list(given) if isinstance(given, Iterable) and not isinstance(given, str | bytes) else [given]
     if not paths:
         raise UsageError("an empty list names no trace; give one path or several.")
     return paths
@@ -83,11 +82,10 @@ def open(path: Input, *, jobs: int | None = None) -> Trace:  # noqa: A001
     The connection is confined: it reads the capture, makes tables in memory, and sees no other file of the machine.
     Raises `traceview.errors.InputError` for what cannot be read.
     """
-    from pathlib import Path
-
     from traceview import store
+    from traceview.paths import named
 
-    return Trace(store.open_capture(Path(path), _options(jobs)), Path(path).name)
+    return Trace(store.open_capture(named(path), _options(jobs)), named(path).name)
 
 
 def record() -> Any:
@@ -136,16 +134,15 @@ def compare(*runs: Input | Sequence[Input], accept: Iterable[str] = ()) -> Answe
     `accept`: conditions that may differ (model, batch, precision, passes, work).
     Raises `traceview.errors.TraceviewError`.
     """
-    from pathlib import Path
-
     from traceview.analysis import compare as comparing
     from traceview.analysis.compare import Run
     from traceview.errors import UsageError
+    from traceview.paths import named
     from traceview.render.notebook import Answer
 
     def measured(path: Input, whole: bool) -> Run:
         with _connected(path) as connection:
-            return comparing.measure(connection, Path(path).name, None, whole or not comparing.has_steps(connection))
+            return comparing.measure(connection, named(path).name, None, whole or not comparing.has_steps(connection))
 
     if len(runs) < 2:
         raise UsageError("name at least two runs to compare.")
@@ -186,15 +183,15 @@ class Trace:
         self, path: Input, step: int | None = None, steps: int | str | None = None, events: int = 1_000_000
     ) -> None:
         """Write the page of `traceview page` to a file, with its options."""
-        from pathlib import Path
-
         from traceview.analysis import page
         from traceview.errors import writing
+        from traceview.paths import named
         from traceview.render.page import render
 
+        file = named(path)
         text = render(page.gather(self.connection.cursor(), self.name, events, step, steps), __version__)
-        with writing(str(path)):
-            Path(path).write_text(text, encoding="utf-8")
+        with writing(str(file)):
+            file.write_text(text, encoding="utf-8")
 
     def export(self, path: Input, rank: int | None = None, step: int | None = None) -> None:
         """Write the timeline for another tool, which the name of the file says (`traceview export`)."""
@@ -255,11 +252,10 @@ class Trace:
 @contextmanager
 def _connected(trace: Input | Trace) -> Iterator[duckdb.DuckDBPyConnection]:
     """The connection of an opened trace, or one that lasts as long as the question."""
-    from pathlib import Path
-
     from traceview import sql, store
+    from traceview.paths import named
 
-    connection = trace.connection if isinstance(trace, Trace) else store.open_capture(Path(trace))
+    connection = trace.connection if isinstance(trace, Trace) else store.open_capture(named(trace))
     try:
         yield connection
     except sql.unreadable_kinds() as error:

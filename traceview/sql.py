@@ -145,9 +145,9 @@ def texts(folder: str) -> Callable[..., str]:
     return inside
 
 
-def make(schema: str, query: Callable[[str], str], run: Run, **queries: str) -> None:
-    """Make tables of a schema, one after the other, each by the query of a name."""
-    run("; ".join(f"CREATE OR REPLACE TABLE {schema}.{table} AS {query(name)}" for table, name in queries.items()))
+def made(schema: str, query: Callable[[str], str], **queries: str) -> str:
+    """Statements that make tables of a schema, one after the other, each by the query of a name."""
+    return "; ".join(f"CREATE OR REPLACE TABLE {schema}.{table} AS {query(name)}" for table, name in queries.items())
 
 
 _EITHER = re.compile(r"\{([^{}|]*)\|([^{}|]*)\}")

@@ -256,6 +256,17 @@ def test_aligned_steps(pair: tuple[Path, Path], capsys: pytest.CaptureFixture[st
     assert [row["step_ns"] for row in section["rows"]] == [1_004_000, 1_104_000]
 
 
+def test_a_step_of_a_recording_without_steps(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    given = Given()
+    given.kernel("k", 0, 10)
+    trace = str(saved(tmp_path / "run", given))
+    for asked in (["export", trace, "--to", "chrome", "--step", "1"], ["page", trace, "--step", "1"]):
+        assert cli.main(asked) == 2
+        assert capsys.readouterr().err == "traceview: the capture has no step 1; it has no steps.\n"
+    told = f"traceview: {trace} has no steps; leave out --step and --nth-step.\n"
+    assert refused(capsys, trace, trace, "--nth-step", "1") == told
+
+
 def test_a_comparison_fills_one_screen(
     pair: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

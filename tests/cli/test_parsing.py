@@ -105,6 +105,7 @@ def test_the_command_of_collect_is_left_alone() -> None:
         (["diff", "x", "y"], "there is no verb 'diff'; did you mean `traceview compare`?"),
         (["report", ""], "the name of the input is empty; give a capture, a trace file or a folder."),
         (["compare", "x", ""], "the name of the input is empty"),
+        (["convert", "x", "-o", ""], "the name after -o is empty."),
         (["report", "x", "kernel"], "did you mean kernels?"),
         (["advise", "x", "pagable_copies"], "did you mean pageable_copies?"),
         (["help", "advice"], "did you mean advise?"),

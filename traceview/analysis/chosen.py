@@ -23,6 +23,6 @@ def check(
     there = connection.execute(f"SELECT DISTINCT {column} FROM {view} {where} ORDER BY 1", [rank]).fetchall()
     numbers = [number for (number,) in there]
     if value not in numbers:
-        span = f"{column} {numbers[0]}" if len(numbers) == 1 else f"{column}s {min(numbers)} to {max(numbers)}"
-        known = f"it has {span}" if numbers else f"it has no {column}s"
-        raise UsageError(f"the capture has no {column} {value}; {known}.")
+        several = f"{column}s {numbers[0]} to {numbers[-1]}" if numbers else f"no {column}s"
+        known = f"{column} {numbers[0]}" if len(numbers) == 1 else several
+        raise UsageError(f"the capture has no {column} {value}; it has {known}.")

@@ -39,7 +39,7 @@ _PART = {field.name: "VARCHAR" for field in fields(Part)}
 
 
 _query = sql.texts("attribution")
-_make = partial(sql.make, "attributed", _query)
+_made = partial(sql.made, "attributed", _query)
 
 
 def read_rules() -> None:
@@ -73,9 +73,9 @@ def attribute(run: sql.Run) -> None:
     names = [name for (name,) in run(_query("loose_names"))]
     if names:
         _attribute_stages(run, names)
-        _make(run, loose="loose_calls")
+        run(_made(loose="loose_calls"))
         run(f"INSERT INTO attributed.part BY NAME {_query('loose_parts')}")
-        _make(run, part="called_parts")
+        run(_made(part="called_parts"))
 
 
 def keep_facts(run: sql.Run, name: str) -> None:
@@ -86,14 +86,13 @@ def keep_facts(run: sql.Run, name: str) -> None:
 def _attribute_ops(run: sql.Run) -> None:
     """Every operator at or below an outermost convolution operator, with the id of that one, and every operator below a
     linear one: level by level, since to find what is around each by its time would sort all of them."""
-    _make(run, conv_op="conv_ops", linear="linears", level="levels")
-    _make(run, op="level_of_calls", inside_linear="level_of_linears", **{"pass": "passes"})
+    run(_made(conv_op="conv_ops", linear="linears", level="levels"))
+    run(_made(op="level_of_calls", inside_linear="level_of_linears", **{"pass": "passes"}))
 
 
 def _attribute_calls(run: sql.Run) -> None:
-    run(f"CREATE OR REPLACE VIEW attributed.ran AS {_query('ran')}")
-    _make(run, item="items", per_call="per_call", sequence="sequences")
-    run("DROP VIEW attributed.ran")
+    made = _made(item="items", per_call="per_call", sequence="sequences")
+    run(f"CREATE OR REPLACE VIEW attributed.ran AS {_query('ran')}; {made}; DROP VIEW attributed.ran")
     kinds = run(_query("kinds"))
     items = {number: _item(*kind) for number, *kind in kinds}
     sequences = run("SELECT number, op, items FROM attributed.sequence")
@@ -103,17 +102,17 @@ def _attribute_calls(run: sql.Run) -> None:
         for position, part in enumerate(classify_parts(op, [items[item] for item in sequence]))
     ]
     _keep(run, "attributed.verdict", {"number": "BIGINT", "position": "BIGINT", **_PART}, rows)
-    _make(run, part="parts")
+    run(_made(part="parts"))
 
 
 def _attribute_stages(run: sql.Run, names: Sequence[str | None]) -> None:
     """Classify kernels without an operator as part of the convolution that their neighbours show."""
     marks = [(name, stage_mark(name or "")) for name in names]
     _keep(run, "attributed.stage_name", {"name": "VARCHAR", "mark": "VARCHAR"}, marks)
-    _make(run, home="homes")
+    run(_made(home="homes"))
     if not {"open", "unroll"} & {mark for _, mark in marks}:
         return
-    _make(run, stage="stages")
+    run(_made(stage="stages"))
     sequences = [names for (names,) in run("SELECT DISTINCT names FROM attributed.stage")]
     rows = [
         (names, position, *astuple(part))
@@ -122,7 +121,7 @@ def _attribute_stages(run: sql.Run, names: Sequence[str | None]) -> None:
     ]
     _keep(run, "attributed.stage_verdict", {"names": "VARCHAR[]", "position": "BIGINT", **_PART}, rows)
     run(f"INSERT INTO attributed.part BY NAME {_query('stage_parts')}")
-    _make(run, side="side_streams")
+    run(_made(side="side_streams"))
     run("INSERT INTO attributed.part BY NAME SELECT * FROM attributed.side")
 
 

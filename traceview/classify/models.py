@@ -19,7 +19,7 @@ FORMULAS = ("matrix_flop", "executed_flop", "vector_flop", "bytes")
 """Keys of an entry that are numbers of a call."""
 
 _query = sql.texts("costs")
-_make = partial(sql.make, "costed", _query)
+_made = partial(sql.made, "costed", _query)
 _FIELD = re.compile(r"\b([a-z]\w*)\.([a-z]\w*)\b")
 
 
@@ -32,20 +32,20 @@ def cost(run: sql.Run) -> None:
     run("DROP SCHEMA IF EXISTS costed CASCADE; CREATE SCHEMA costed")
     names = [name for (name,) in run(_query("names"))]
     if not names:
-        _make(run, call="none", cost="no_costs", primitive="no_primitives")
+        run(_made(call="none", cost="no_costs", primitive="no_primitives"))
         return
     functions = _file()["function"]
     run("; ".join(map("CREATE OR REPLACE MACRO {name}({parameters}) AS {expression}".format_map, functions)))
     known = {name: model for name in names if (model := _model(name))}
     run(f"CREATE TABLE costed.named AS {_query('models')}", {"names": list(known), "models": list(known.values())})
     has_primitives = any(name.startswith("onednn::") for name in names)
-    _make(run, primitive="primitives" if has_primitives else "no_kinds_of_primitives", problem="problems")
+    run(_made(primitive="primitives" if has_primitives else "no_kinds_of_primitives", problem="problems"))
     used = {model for (model,) in run("SELECT DISTINCT model FROM costed.problem")}
     queries = [text(entry) for entry in entries() if entry["name"] in used]
     run("CREATE TABLE costed.raw AS " + " UNION ALL ".join(queries or [text(entries()[0])]))
-    _make(run, cost="costs", candidate="candidates", outermost="outermost")
-    run("DROP TABLE costed.candidate")
-    _make(run, call="calls", primitive="of_primitives" if has_primitives else "no_primitives")
+    run(_made(cost="costs", candidate="candidates", outermost="outermost"))
+    made = _made(call="calls", primitive="of_primitives" if has_primitives else "no_primitives")
+    run(f"DROP TABLE IF EXISTS costed.candidate; {made}")
     steps = ("named", "problem", "raw", "outermost")
     gone = (*(f"TABLE costed.{name}" for name in steps), *(f"MACRO {function['name']}" for function in functions))
     run("; ".join(f"DROP {each}" for each in gone))

@@ -29,6 +29,7 @@ from traceview.errors import (
     shortage,
     unknown,
 )
+from traceview.paths import named
 
 INTERRUPTED = 130
 LEAST_FILES = 16
@@ -131,8 +132,8 @@ def _run(argv: Sequence[str], args: argparse.Namespace) -> int:
         parser.parse_args(argv, args)
         if args.verb not in ("collect", "tune", "schedule"):
             _check_limits()
-        if "" in _inputs(args):
-            raise UsageError("the name of the input is empty; give a capture, a trace file or a folder.")
+        for path in _inputs(args):
+            named(path)
         _keep_inputs(args)
         with spooled(args), fetched(args):
             code: int = args.run(args)
@@ -168,6 +169,8 @@ def _asked_for(argv: Sequence[str]) -> Sequence[str]:
 def _keep_inputs(args: argparse.Namespace) -> None:
     """Raises `UsageError` where the answer would take the place of the trace it is about."""
     output = getattr(args, "output", None)
+    if output == "":
+        raise UsageError("the name after -o is empty.")
     if output is None or not Path(output).is_file():
         return
     for path in map(Path, _inputs(args)):

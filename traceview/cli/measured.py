@@ -47,7 +47,10 @@ def run(args: argparse.Namespace, path: str, whole: bool) -> Run:
             raise UsageError(f"--step and --nth-step need traces or captures; {path} is a saved comparison.")
         return found
     with opened(args, path) as connection:
-        whole = whole or not compare.has_steps(connection)
+        has_steps = compare.has_steps(connection)
+        if (steps or nth) and not has_steps:
+            raise UsageError(f"{path} has no steps; leave out --step and --nth-step.")
+        whole = whole or not has_steps
         return compare.measure(connection, Path(path).name, steps, whole, nth)
 
 

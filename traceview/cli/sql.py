@@ -1,8 +1,9 @@
 """Runs SQL on a trace: one query, a query from a file, or an interactive prompt.
 
 Queries are DuckDB SQL. They are read-only and see only the capture: no other files, no extensions. They run in a
-process of their own, which Ctrl-C ends at once. Values are shown exactly as stored; times are in nanoseconds, other
-units are in the column names (`_bytes`, `_pct`).
+process of their own, which Ctrl-C ends at once. Numbers and texts are shown exactly as stored, dates and intervals to
+the microsecond (parquet has them whole); times are in nanoseconds, other units are in the column names (`_bytes`,
+`_pct`).
 """
 
 from __future__ import annotations
