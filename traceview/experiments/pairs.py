@@ -182,7 +182,7 @@ def speedup_against_both(
     return judge_both(
         [first.base[column] for first, _ in rounds],
         [first.other[column] for first, _ in rounds],
-        [second.base[column] for second, _ in rounds],
+        [second.base[column] for _, second in rounds],
     )
 
 

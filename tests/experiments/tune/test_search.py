@@ -402,6 +402,18 @@ def test_a_null_that_helps_makes_everything_too_noisy(tmp_path: Path) -> None:
     assert (told["a"]["verdict"], told["a"]["reason"]) == ("too noisy", "runs without any change differed as much")
 
 
+def test_a_best_that_is_faster_than_one_run_of_the_base_only_is_not_claimed(tmp_path: Path) -> None:
+    """The second run of the base is as often much faster than the best as it is slower: by chance it says nothing."""
+    found, _ = searched(tmp_path, Machine({"a": 1.5}), ["a"])
+    assert found.best
+    for number, again in enumerate(found.best.repeated):
+        found.best.pairs[FINAL][number].base["step_ns"] = 1.1 * again.other["step_ns"]
+        again.base["step_ns"] = (0.95, 1.3)[number % 2] * again.other["step_ns"]
+    told = answer(found)
+    assert (told["a"]["verdict"], told[NULL]["verdict"]) == ("no difference seen", "no difference seen")
+    assert told["a"]["low"] == pytest.approx(0.95) and told["a"]["high"] == pytest.approx(1.3)
+
+
 def test_nothing_can_be_tried_like_any_option(tmp_path: Path) -> None:
     found, _ = searched(tmp_path, Machine({NULL: 1.2}, seed=2), [NULL])
     made = rows(found, {}, FACTS)
