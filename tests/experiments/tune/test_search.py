@@ -181,6 +181,7 @@ def test_an_option_that_fails_in_final_runs_is_not_the_best_however_fast_it_is(t
     told = answer(found)["a"]
     assert (told["verdict"], told["reason"]) == ("failed", "5 of 12 runs with it failed: the command failed: no luck")
     assert told["speedup"] is None and not told["in_best"] and "adds" not in told and not found.options
+    assert not answer(found)[NULL].get("visible"), "of a best that failed its rounds show nothing"
 
 
 @pytest.mark.parametrize(
@@ -318,6 +319,26 @@ def test_a_search_says_which_gains_it_could_have_found(tmp_path: Path) -> None:
     assert text.startswith("equal runs differ by ") and "would have been seen (in 4 of 5 searches)" in text
     quiet, _ = searched(tmp_path / "quiet", Machine({"a": 1.0}, noise=0.001), ["a"])
     assert answer(quiet)[NULL]["visible"] < 0.01 and "--budget" not in answer(quiet)[NULL]["reason"]
+
+
+@pytest.mark.parametrize(
+    ("machine", "names", "budget_s", "first_run_s", "verdicts"),
+    [
+        (Machine({"a": 1.6}), "a", 38, 2, {"a": "cannot decide"}),
+        (Machine({"a": 1.0, "b": 1.0}), "ab", 28, 2, {"a": "cannot decide"}),
+        (Machine({"a": 1.02, "b": 1.0, "c": 1.6}, noise=0.03), "abc", 80, 20, {"a": "no difference seen",
+                                                                             "c": "not tried"}),
+    ],
+)  # fmt: skip
+def test_no_gains_would_have_been_seen_by_a_search_that_could_not_claim_them(
+    tmp_path: Path, machine: Machine, names: str, budget_s: int, first_run_s: int, verdicts: dict[str, str]
+) -> None:
+    """Five final rounds; none; and a fast option that had no turn."""
+    runner = Runner(Journal(tmp_path, {"kind": "tune"}), machine)
+    search = Search(runner, budget_s * 10**9, forbidden(set()), lambda text: None, first_run_s * 10**9)
+    told = answer(search.run([option(name) for name in names]))
+    assert {name: told[name]["verdict"] for name in verdicts} == verdicts
+    assert not told[NULL].get("visible") and "would have been seen" not in str(told[NULL]["reason"])
 
 
 def test_more_final_rounds_are_made_where_runs_differ_and_the_budget_has_room(tmp_path: Path) -> None:

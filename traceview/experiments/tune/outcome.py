@@ -32,6 +32,7 @@ from traceview.experiments.tune.search import (
 )
 from traceview.experiments.verdict import (
     FASTER,
+    LEAST_PAIRS,
     NOISY,
     SAME,
     SLOWER,
@@ -120,7 +121,7 @@ def rows(
         total = _judged(found.best)
         best = _row(found.best, total, total.p, noisy, same)
         made.append({**best, "kind": "combination", "title": "all of the best together", "in_best": bool(parts)})
-    made.append(_null_row(found.null, null, noisy))
+    made.append(_null_row(found, null, noisy))
     made += [
         {"name": option.name, "kind": "option", "title": option.title, "verdict": "not applicable", "reason": reason}
         for option, reason in others
@@ -280,18 +281,19 @@ class Power:
         return f"{apart}: {seen}; {more}"
 
 
-def visible(null: Tried) -> Power | None:
-    """Return what a search could have found; None where it cannot be told."""
-    pairs = [pair for phase in null.pairs.values() for pair in phase]
+def visible(found: Found) -> Power | None:
+    """Return what a search could have found; None where some options had no turn or its best could not be claimed."""
+    pairs = believed([pair for phase in found.null.pairs.values() for pair in phase])
+    n = _judged(found.best).n_pairs if found.best else 0 if found.ran_out else FINAL_ROUNDS
+    is_whole = all(each.pairs for each in found.tried) and not (found.best and found.best.dropped)
     apart = spread(pairs)
-    n = len(believed(null.pairs.get(FINAL, ()))) or (0 if null.pairs.get(FINAL) else FINAL_ROUNDS)
-    return Power(apart, n) if apart is not None and n and len(believed(pairs)) > 1 else None
+    return Power(apart, n) if apart is not None and len(pairs) > 1 and n >= LEAST_PAIRS and is_whole else None
 
 
-def _null_row(null: Tried, judged: Judged, noisy: bool) -> Row:
-    row = _row(null, judged, judged.p, False)
+def _null_row(found: Found, judged: Judged, noisy: bool) -> Row:
+    row = _row(found.null, judged, judged.p, False)
     word = NOISY if noisy else SAME if row["verdict"] in (FASTER, SLOWER) else row["verdict"]
-    if word in (SAME, UNDECIDED) and (power := visible(null)):
+    if word in (SAME, UNDECIDED) and (power := visible(found)):
         row |= {"visible": power.gain, "reason": power.sentence()}
     return {**row, "name": NULL, "kind": "null", "title": "nothing is changed: the check of the measurement itself",
             "verdict": word, "pairs": judged.n_pairs, "in_best": False}  # fmt: skip

@@ -185,7 +185,7 @@ def tune(job: Job) -> Found:
     if failed:
         reason = f"the command gives no times without any option either: {failed.get('reason')}"
         raise Failed(reason, shell_code(int(failed.get("exit_code") or 0)) or InputError.exit_code)
-    if not any(row.get("verdict") == FASTER for row in rows) and (power := outcome.visible(found.null)):
+    if not any(row.get("verdict") == FASTER for row in rows) and (power := outcome.visible(found)):
         job.say(f"nothing was shown to be faster; {power.sentence()}")
     _explain(job, found, facts, environment)
     journal.describe(finished=True)
