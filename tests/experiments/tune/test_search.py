@@ -413,6 +413,20 @@ def test_a_busy_machine_claims_nothing(tmp_path: Path) -> None:
     )
 
 
+def test_a_round_is_lost_in_which_other_programs_ran_beside_either_run_of_the_base(tmp_path: Path) -> None:
+    found, _ = searched(tmp_path, Machine({"a": 1.5}), ["a"])
+    assert found.best
+    for first in found.best.pairs[FINAL][:3]:
+        first.base["others_pct"] = 50.0
+    for again in found.best.repeated[2:8]:
+        again.base["others_pct"] = 50.0
+    told, busy = answer(found)["a"], "the machine was too busy to tell: other programs took its cores in"
+    assert (told["verdict"], told["pairs"], told["reason"]) == ("cannot decide", 4, f"{busy} 8 of 12 pairs")
+    found.best.repeated[11].base["step_ns"] = None
+    told = answer(found)["a"]
+    assert (told["pairs"], told["reason"]) == (3, f"{busy} 8 of 12 pairs, and 1 gave no times")
+
+
 def test_a_null_that_helps_makes_everything_too_noisy(tmp_path: Path) -> None:
     """The second run of the base in each round is slower: what a measurement gone wrong looks like."""
     found, _ = searched(tmp_path, Machine({"a": 1.5}), ["a"])

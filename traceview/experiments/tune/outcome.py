@@ -181,7 +181,7 @@ def _row(each: Tried, judged: Judged, chance: float | None, noisy: bool, null: S
     elif noisy and word != UNDECIDED:
         word, reason = NOISY, "runs without any change differed as much"
     elif word == UNDECIDED:
-        reason = _undecided(pairs, judged)
+        reason = _undecided([*zip(pairs, each.repeated or pairs, strict=True)], judged)
     if each.has_failed or (each.dropped and not each.is_slower):
         # Of what had no effect, failed or changed the numbers no time is a gain.
         judged = Judged(None, None, None, judged.n_pairs)
@@ -204,14 +204,16 @@ def _row(each: Tried, judged: Judged, chance: float | None, noisy: bool, null: S
     }
 
 
-def _undecided(pairs: Sequence[Pair], judged: Judged) -> str:
-    failed = [row["reason"] for pair in pairs for row in (pair.base, pair.other) if row.get("reason")]
-    without = sum(not pair.has_times for pair in pairs)
-    if failed and without > len(pairs) / 2:
-        return f"{without} of {len(pairs)} pairs gave no times: {failed[-1]}"
-    busy = sum(pair.has_times and not pair.is_quiet for pair in pairs)
+def _undecided(rounds: Sequence[tuple[Pair, Pair]], judged: Judged) -> str:
+    """Why there is no verdict; a round counts only if it gave times, on a quiet machine, against both of its bases."""
+    timed = [each for each in rounds if all(pair.has_times for pair in each)]
+    without, busy = len(rounds) - len(timed), sum(not all(pair.is_quiet for pair in each) for each in timed)
+    failed = [row["reason"] for each in rounds for pair in each for row in (pair.base, pair.other) if row.get("reason")]
+    if failed and without > len(rounds) / 2:
+        return f"{without} of {len(rounds)} pairs gave no times: {failed[-1]}"
     if busy:
-        return f"the machine was too busy to tell: other programs took its cores in {busy} of {len(pairs)} pairs"
+        lost = f"in {busy} of {len(rounds)} pairs" + (f", and {without} gave no times" if without else "")
+        return f"the machine was too busy to tell: other programs took its cores {lost}"
     return f"{judged.n_pairs} pairs are too few; a larger --budget makes more"
 
 
