@@ -27,7 +27,8 @@ SELECT name || if(kind = 'null', ' (the check)', '') AS option, speedup,
     if(bound IS NULL, NULL, format('{:.2f}', bound) || coalesce(', ' || bound_judged, '')) AS bound,
     rule AS named_by,
     numbers || if(numbers IN ('close', 'changed'),
-        format(' ({:.0e})', greatest(loss_difference, parameters_difference)), '') AS numbers,
+        coalesce(format(' ({:.0e})', greatest(loss_difference, parameters_difference)),
+            ' (NaN, infinite or not comparable)'), '') AS numbers,
     cpu_speedup, pairs, coalesce(left_out, reason) AS why, cost
 FROM raw.tune_options
 ORDER BY kind = 'null', verdict = 'not applicable', verdict = 'not tried', verdict IN ('failed', 'dropped'),

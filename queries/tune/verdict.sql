@@ -15,11 +15,16 @@ WITH option AS (
 ), run AS (
     SELECT count(*) AS n, count(*) FILTER (status = 'noisy') AS noisy, median(others_pct) AS others_pct
     FROM raw.tune_runs
+), changed AS (
+    SELECT string_agg(name, ' and ' ORDER BY place) AS names, count(*) AS n
+    FROM raw.tune_options WHERE in_best AND kind = 'option' AND numbers = 'changed'
 ), line AS (
-    SELECT 1 AS position, format('{}: {:.2f} times as fast{}, by {} pair{} of fresh runs.',
+    SELECT 1 AS position, format('{}: {:.2f} times as fast{}, by {} pair{} of fresh runs{}.',
         (SELECT string_agg(name, ' and ' ORDER BY place) FROM raw.tune_options WHERE in_best AND kind = 'option'),
-        speedup, coalesce(format(' ({:.2f} to {:.2f})', low, high), ''), pairs, if(pairs = 1, '', 's')) AS text
-    FROM best WHERE verdict = 'faster'
+        speedup, coalesce(format(' ({:.2f} to {:.2f})', low, high), ''), pairs, if(pairs = 1, '', 's'),
+        CASE WHEN n > 0 THEN format('; {} change{} the numbers', names, if(n = 1, 's', ''))
+            WHEN numbers = 'changed' THEN '; together they change the numbers' ELSE '' END) AS text
+    FROM best, changed WHERE verdict = 'faster'
     UNION ALL
     SELECT 1, if(open = n, format('Nothing can be said of {} option{}{}.', n, if(n = 1, '', 's'),
             coalesce(': ' || reason, '')),

@@ -64,6 +64,30 @@ def test_the_answer_is_one_table_with_the_bound_beside_the_speedup(
     assert sections["runs"][0]["step_ns"] == 5_000_000
 
 
+@pytest.mark.parametrize(
+    ("layout", "threads", "both", "said"),
+    [("changed", "equal", "changed", "; layout changes the numbers"),
+     ("changed", "changed", "changed", "; layout and threads change the numbers"),
+     ("equal", "equal", "changed", "; together they change the numbers"), ("close", "equal", "close", "")],
+)  # fmt: skip
+def test_the_answer_says_which_option_of_the_best_changes_the_numbers(
+    tmp_path: Path, layout: str, threads: str, both: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first = {**OPTIONS[0], "loss_difference": None, "parameters_difference": None}
+    rows = [
+        {**first, "numbers": layout},
+        {**first, "place": 3, "name": "threads", "numbers": threads},
+        {**first, "place": 4, "name": "layout+threads", "kind": "combination", "numbers": both},
+    ]
+    write(tmp_path / "runs", {"tune_runs": RUNS, "tune_options": [*rows, OPTIONS[1]]}, {"kind": "tune"})
+    assert cli.main(["tune", "--report", str(tmp_path / "runs"), "--format", "json"]) == 0
+    sections = {part["name"]: part["rows"] for part in json.loads(capsys.readouterr().out)["sections"]}
+    told = f"layout and threads: 1.50 times as fast (1.40 to 1.60), by 6 pairs of fresh runs{said}."
+    assert [row["text"] for row in sections["verdict"]] == [told]
+    numbers = {row["option"]: row["numbers"] for row in sections["options"]}
+    assert both == "close" or numbers["layout+threads"] == "changed (NaN, infinite or not comparable)"
+
+
 @pytest.mark.parametrize(("least", "code"), [("1.4", 0), ("1.6", 1)])
 def test_fail_under(answer: Path, least: str, code: int, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["tune", "--report", str(answer), "--fail-under", least]) == code

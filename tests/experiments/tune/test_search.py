@@ -547,6 +547,7 @@ def pair(base: dict[str, Any], other: dict[str, Any]) -> Pair:
         ({}, Numbers("equal", 0.0, 0.0)),
         ({"checksum": "b", "loss": 2.0001}, Numbers("close", pytest.approx(0.00005, rel=0.01), 0.0)),
         ({"checksum": "b", "parameter_norms": "[1.0, 2.1]"}, Numbers("changed", 0.0, pytest.approx(0.1 / 2.1))),
+        ({"checksum": "b", "loss": 2.5, "parameter_norms": "[NaN, 2.0]"}, Numbers("changed", math.inf, math.inf)),
         ({"steps": 4}, Numbers("not seen", None, None)),
     ],
 )

@@ -322,6 +322,8 @@ def compare_numbers(pairs: Sequence[Pair], null: Sequence[Pair] = ()) -> Numbers
     )
     if is_equal:
         return Numbers(EQUAL, loss, parameters)
+    if math.inf in (loss, parameters):  # Beside that no finite difference is worth a word.
+        return Numbers(CHANGED, math.inf, math.inf)
     if loss is None and parameters is None:
         return Numbers(CHANGED, None, None)
     return Numbers(CLOSE if max(loss or 0.0, parameters or 0.0) <= CLOSE_TO else CHANGED, loss, parameters)
