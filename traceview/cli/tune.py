@@ -2,8 +2,8 @@
 
 First some steps are recorded, and the options that `advise` names for them are tried (or those of --try): each in fresh
 runs without a profiler, in pairs with runs as they are, until --budget is spent. Clearly slower options are dropped,
-the others combined, and the best is compared with two runs of the base in each of six to eight fresh rounds. If those
-two seem to differ, the machine is too noisy and nothing is claimed.
+the others combined, and the best is compared with two runs of the base in each of 6 to 24 fresh rounds (12 where the
+budget has room and runs differ little). If those two seem to differ, the machine is too noisy and nothing is claimed.
 
 Loss and parameters after the same steps with the same seeds show whether the numbers stayed the same. The script is not
 changed, each run ends after a few steps, and the output of runs goes to files in the folder of results, which `report`,

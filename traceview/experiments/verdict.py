@@ -50,8 +50,8 @@ def judge_both(base: Sequence[float], other: Sequence[float], again: Sequence[fl
     """The times of rounds that ran the base twice: an option must win against both runs of it, or lose against both.
 
     The estimate is that against the mean of the two logarithms. The interval spans those against each, and the chance
-    is the larger one: with equal noise a change of nothing is claimed to differ in 0.2 % (6 rounds) to 0.5 % (8) of all
-    cases, where one base gives up to 3.4 %, for half as many rounds more (simulated, 3,000 times).
+    is the larger one: with equal noise a change of nothing is claimed to differ in 0.25 % (6 rounds) to 0.7 % (12) of
+    all cases, where one base gives 3 to 5 %, for half as many runs more (simulated).
     """
     means = [math.sqrt(first * second) for first, second in zip(base, again, strict=True)]
     middle, first, second = judge(means, other), judge(base, other), judge(again, other)
