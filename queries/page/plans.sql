@@ -16,7 +16,9 @@
 -- low = "lower end of the interval of that"
 -- high = "upper end"
 -- verdict = "faster, slower, no difference seen, cannot decide, not measured; alone: a sum of passes, no whole step"
-SELECT name || ', whole step' AS plan, speedup, low, high, verdict FROM raw.schedule_plans WHERE speedup IS NOT NULL
+SELECT name || if(clock = 'processor', ', processor time of a whole step', ', whole step') AS plan, speedup, low, high,
+    verdict
+FROM raw.schedule_plans WHERE speedup IS NOT NULL
 UNION ALL
 SELECT name || ', convolutions', modelled_speedup, NULL, NULL, 'alone'
 FROM raw.schedule_plans WHERE modelled_speedup IS NOT NULL AND (name <> 'the plan'

@@ -5,7 +5,7 @@
 -- proved."""
 -- cannot = "No plan in this capture. `traceview schedule ... -o FOLDER --resume` continues a stopped one."
 -- top = 12
--- leave_out = ["noisy_pairs", "clock", "pairs"]
+-- leave_out = ["noisy_pairs", "pairs", "clock"]
 -- [headings]
 -- modelled_speedup = "times as fast"
 -- step_speedup = "whole step, times as fast"
@@ -13,9 +13,9 @@
 -- name = "the plan; PyTorch's own; or one algorithm wherever it can run, and PyTorch's own elsewhere"
 -- convolutions_ns = "time of all passes of all convolutions, layout conversions included"
 -- modelled_speedup = "PyTorch's own on plain NCHW over this"
--- step_speedup = "step time without the plan over that with it"
+-- step_speedup = "step time, by the clock of that column, without the plan over that with it"
 -- interval = "95 % interval of that; none below six pairs"
--- pairs = "rounds of fresh processes, one with the plan and two without it"
+-- pairs = "rounds of fresh processes, one with the plan and two without it, that count"
 -- noisy_pairs = "rounds in which other programs took a tenth of the cores"
 -- clock = "times that were compared: wall, or processor (one thread, on a busy machine)"
 -- verdict = "faster, slower, no difference seen, cannot decide, too noisy, not proved end to end"

@@ -204,6 +204,28 @@ def test_a_busy_machine_proves_by_processor_time_or_not_at_all(
 
 
 @pytest.mark.parametrize(
+    ("threads", "said"),
+    [
+        (1, "Without the plan a training step takes 2.00 times the processor time ("),
+        (2, "The plan makes the measured convolutions 1.95 times as fast; whole steps: cannot decide."),
+    ],
+)
+def test_processor_time_is_not_told_as_time_of_a_step_and_busy_rounds_are_of_those_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, threads: int, said: str
+) -> None:
+    monkeypatch.setattr(command, "run", busy(1.05, 2.0, 30.0))
+    answer, journal = answered(), Journal(tmp_path / "r", outcome.described(job()))
+    proof.prove(job(pairs=6, threads=threads), answer, journal)
+    outcome.keep(answer, journal)
+    journal.finish()
+    with closing(store.open_capture(tmp_path / "r")) as connection:
+        verdict = reports.run(connection, "schedule", {}).sections[0].rows
+    noisy = "The machine was busy in 6 of 6 rounds: other programs took a tenth of the cores."
+    assert verdict[0][1].startswith(said) and ("its wall time cannot be told" in verdict[0][1]) == (threads == 1)
+    assert [row[1] for row in verdict[1:]] == [noisy]
+
+
+@pytest.mark.parametrize(
     ("threads", "shares", "said"),
     [
         (1, {"a": 3.0, "b": 45.4}, "While 1 of 2 convolutions were timed, other programs took a tenth of the cores or "
