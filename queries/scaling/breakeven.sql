@@ -16,17 +16,18 @@ WITH point AS (
     FROM point WHERE batch IS NOT NULL WINDOW one AS (PARTITION BY mode, ranks ORDER BY batch)
 ), judged AS (
     SELECT mode, ranks, base_ranks, min(batch) FILTER (speedup > 1) AS batch, min(batch) AS least, max(batch) AS most,
-        max(batch) FILTER (speedup <= 1) AS last_slow, count(*) AS n, bool_or(verdict = 'too noisy') AS is_noisy
+        max(batch) FILTER (speedup <= 1) AS last_slow, count(*) AS n, bool_or(verdict = 'too noisy') AS is_noisy,
+        if(bool_and(verdict = 'slower'), 'are not', 'were not shown to be') AS are_not
     FROM placed GROUP BY mode, ranks, base_ranks
 )
 SELECT j.mode AS scaling, j.ranks, j.batch,
     round(exp(ln(p.before) + ln(p.speedup_before) / nullif(ln(p.speedup_before) - ln(p.speedup), 0)
         * (ln(p.batch) - ln(p.before))), 1) AS interpolated,
     concat(CASE WHEN j.batch IS NULL
-            THEN format('{} ranks are not faster than {} with any batch from {} to {}', j.ranks, j.base_ranks, least,
-                most)
-        WHEN j.batch = least THEN format('{} ranks are faster already with the smallest batch, {}', j.ranks, least)
+            THEN format('{} ranks {} faster than {} with any batch from {} to {}', j.ranks, are_not, j.base_ranks,
+                least, most)
         WHEN last_slow > j.batch THEN format('faster with {}, but not with {} again', j.batch, last_slow)
+        WHEN j.batch = least THEN format('{} ranks are faster already with the smallest batch, {}', j.ranks, least)
         ELSE format('faster from {} on', j.batch) END,
         CASE WHEN p.verdict = 'faster' OR j.batch IS NULL THEN ''
             ELSE format(', by an estimate whose verdict is: {}', p.verdict) END,

@@ -110,6 +110,19 @@ def test_break_even_says_what_it_rests_on(study: Study) -> None:
     assert study.of("points", scaling_points=points)[1]["efficiency_pct"] == pytest.approx(30)
 
 
+def test_break_even_of_the_smallest_batch_alone_and_of_none_that_was_told_apart(study: Study) -> None:
+    points = [
+        *(point(2, batch, s) for batch, s in ((16, 1.33), (64, 0.75))),
+        *(point(3, batch, s) for batch, s in ((16, 0.99), (64, 0.75))),
+        *(point(4, batch, s, verdict="cannot decide") for batch, s in ((16, 0.9), (64, 0.9))),
+    ]
+    assert [row["answer"] for row in study.of("breakeven", scaling_points=points)] == [
+        "faster with 16, but not with 64 again",
+        "3 ranks were not shown to be faster than 1 with any batch from 16 to 64",
+        "4 ranks were not shown to be faster than 1 with any batch from 16 to 64",
+    ]
+
+
 def exchange(ranks: int, **more: Any) -> dict[str, Any]:
     row = {
         "mode": "weak", "ranks": ranks, "batch": 8, "global_batch": 8 * ranks, "library": "gloo", "calls": 2.0,
