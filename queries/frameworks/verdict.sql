@@ -7,19 +7,22 @@
 -- position = "order of the sentences"
 -- text = "a sentence"
 WITH cell AS (
-    SELECT framework AS name, n, 2 * busy > n AS is_busy,
+    SELECT framework AS name, n, 2 * busy > n AS is_busy, n >= 2 AND NOT is_busy AS is_ranked,
         concat_ws(', ', model || if(training_ns IS NULL, ' forward pass', ' training step'), 'batch ' || batch,
             threads || if(threads = 1, ' thread', ' threads'), layout, nullif(device, 'cpu')) AS what,
         coalesce(training_ns, forward_ns) / 1e6 AS ms
     FROM framework_speeds WHERE NOT is_published AND len(differs) = 0 AND coalesce(training_ns, forward_ns) IS NOT NULL
 ), usable AS (
-    SELECT what, list(name ORDER BY ms, name) AS names, list(ms ORDER BY ms, name) AS times
-    FROM cell WHERE n >= 2 AND NOT is_busy GROUP BY what
+    SELECT what, list(name ORDER BY ms, name) FILTER (is_ranked) AS names,
+        list(ms ORDER BY ms, name) FILTER (is_ranked) AS times,
+        string_agg(name, ', ' ORDER BY name) FILTER (NOT is_ranked) AS others
+    FROM cell GROUP BY what HAVING bool_or(is_ranked)
 ), said AS (
-    SELECT 1 AS part, u.what, if(len(names) > 1, format('{}: {} takes least, {:.1f} ms; then {}, {:.2f} times as '
-        || 'long (whether that is more than chance says the ranking).', u.what, names[1], times[1], names[2],
-        times[2] / times[1]), format('{}: {} takes {:.1f} ms; nothing ran beside it that can be ranked.', u.what,
-        names[1], times[1])) AS text
+    SELECT 1 AS part, u.what, concat(if(len(names) > 1, format('{}: {}{} takes least, {:.1f} ms; then {}, {:.2f} times '
+        || 'as long (whether that is more than chance says the ranking)', u.what,
+        if(others IS NULL, '', 'of those that can be ranked '), names[1], times[1], names[2], times[2] / times[1]),
+        format('{}: {} takes {:.1f} ms; nothing ran beside it that can be ranked', u.what, names[1], times[1])),
+        '; cannot tell of ' || others || ' (one process, or a busy machine)', '.') AS text
     FROM usable u
     UNION ALL
     SELECT 1, what, format('{}: cannot tell which framework is the fastest, {}.', what,

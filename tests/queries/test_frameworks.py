@@ -283,6 +283,13 @@ def test_the_answer_names_the_least_time_or_says_why_it_cannot(tmp_path: Path) -
         "lenet training step, batch 64, 1 thread, nchw: torch takes least, 50.0 ms; then jax, 2.00 times as long "
         "(whether that is more than chance says the ranking)."
     ]
+    more = [*rows, *runs("mxnet", [5], [15], [25]), *runs("keras", [5] * 3, [15] * 3, [26] * 3, others_pct=80.0)]
+    connection = connected(results.write(tmp_path / "more", {"framework_times": more}, {"kind": "study frameworks"}))
+    assert section(connection, "verdict")[0]["text"] == (
+        "lenet training step, batch 64, 1 thread, nchw: of those that can be ranked torch takes least, 50.0 ms; then "
+        "jax, 2.00 times as long (whether that is more than chance says the ranking); cannot tell of keras, mxnet "
+        "(one process, or a busy machine)."
+    )
     for row in rows:
         row["others_pct"] = 80.0
     connection = connected(results.write(tmp_path / "busy", {"framework_times": rows}, {"kind": "study frameworks"}))
