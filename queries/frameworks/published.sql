@@ -10,6 +10,8 @@
 -- forward_place = "1 is the fastest"
 -- both_ns = "forward pass and gradients"
 -- both_place = "1 is the fastest"
+-- training_ns = "whole training step"
+-- training_place = "1 is the fastest"
 -- cannot = "why it cannot be run here, where it cannot"
 -- differs = "what is not equal, so that there is no place"
 -- batch = "samples per step"
@@ -23,8 +25,9 @@ WITH gone AS (
 )
 SELECT model, concat_ws(' ', framework, version) AS framework, forward_ns,
     if(is_equal AND forward_ns IS NOT NULL, rank() OVER (same ORDER BY forward_ns), NULL) AS forward_place, both_ns,
-    if(is_equal AND both_ns IS NOT NULL, rank() OVER (same ORDER BY both_ns), NULL) AS both_place, cannot,
+    if(is_equal AND both_ns IS NOT NULL, rank() OVER (same ORDER BY both_ns), NULL) AS both_place, training_ns,
+    if(is_equal AND training_ns IS NOT NULL, rank() OVER (same ORDER BY training_ns), NULL) AS training_place, cannot,
     if(is_equal, NULL, reason) AS differs, batch, device, source
 FROM found
 WINDOW same AS (PARTITION BY model, batch, device, source)
-ORDER BY model, batch, source, both_ns, framework, device
+ORDER BY model, batch, source, both_ns, training_ns, framework, device

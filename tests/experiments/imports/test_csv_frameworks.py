@@ -45,12 +45,18 @@ def test_the_table_of_the_page_is_ranked_within_its_source(root: Path, tmp_path:
 def test_what_a_publication_does_not_time_has_no_place(tmp_path: Path) -> None:
     """Nobody ran forward pass and gradients; of a layer 0 ms is a time, as logs print them."""
     file = tmp_path / "times.csv"
-    lines = ("torch,alexnet,,forward,10", "tf,alexnet,,forward,5", "caffe,alexnet,,train,60", "tf,alexnet,relu,train,0")
+    lines = (
+        "torch,alexnet,,forward,10", "tf,alexnet,,forward,5", "caffe,alexnet,,train,60", "mxnet,alexnet,,train,30",
+        "tf,alexnet,relu,train,0",
+    )  # fmt: skip
     file.write_text("\n".join(("framework,model,layer,pass,ms", *lines)), encoding="utf-8")
     capture = results.write(tmp_path / "study", published.gather([file]).tables(), {"kind": "study frameworks"})
     found = section(connected(capture), "frameworks/published")
     assert {row["framework"]: (row["forward_place"], row["both_place"]) for row in found} == {
-        "tf": (1, None), "torch": (2, None), "caffe": (None, None),
+        "tf": (1, None), "torch": (2, None), "caffe": (None, None), "mxnet": (None, None),
+    }  # fmt: skip
+    assert {row["framework"]: (row["training_ns"], row["training_place"]) for row in found} == {
+        "tf": (None, None), "torch": (None, None), "caffe": (60e6, 2), "mxnet": (30e6, 1),
     }  # fmt: skip
 
 
