@@ -5,7 +5,7 @@
 -- leave_out = ["setting", "largest_error_ppm", "cannot_problems", "median_ratio"]
 -- [columns]
 -- algorithm = "see docs/vocabulary.md"
--- problems = "problems (shape, batch and direction) for which it was timed"
+-- problems = "problems (shape, batch and direction; both gradients as one time are a direction) for which it was timed"
 -- wins = "of those with another one: where it was the fastest"
 -- wins_at = "filters, strides and batches of these"
 -- median_ratio = "time over that of the fastest, median"

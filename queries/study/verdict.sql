@@ -6,9 +6,14 @@
 -- [columns]
 -- position = "order of the sentences"
 -- text = "a sentence"
-WITH won AS (
+WITH best AS (
+    SELECT *, count(*) FILTER (direction IN ('dgrad', 'wgrad') AND algorithms >= 2 AND place IS NOT NULL)
+        OVER (PARTITION BY setting, problem, batch, contender) AS parts
+    FROM algorithm_best
+), won AS (
+    -- One time of both gradients is no problem of its own where each of them counts.
     SELECT coalesce(setting, 'unknown device') AS setting, contender, count(*) AS wins
-    FROM algorithm_best WHERE place = 1 AND algorithms >= 2 GROUP BY ALL
+    FROM best WHERE place = 1 AND algorithms >= 2 AND (direction <> 'backward' OR parts < 2) GROUP BY ALL
 ), race AS (
     SELECT setting, CAST(sum(wins) AS BIGINT) AS problems,
         list(format('{} in {:,}', contender, wins) ORDER BY wins DESC, contender)[:3] AS most,

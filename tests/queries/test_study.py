@@ -417,6 +417,23 @@ def test_the_answer_counts_who_is_fastest_and_says_that_the_machine_was_busy(tmp
     ]
 
 
+def test_a_sum_of_gradients_is_no_problem_beside_its_parts(tmp_path: Path) -> None:
+    """FFT wins dgrad, wgrad and their sum with batch 1; with 2 cuDNN, which gives one time for both, beats the sum."""
+    ways = {"dgrad": 1.0, "wgrad": 2.0, "backward": 3.0}
+    rows = [
+        timed(LAYER.format(batch), way, name, ms * times, status="published")
+        for batch in (1, 2)
+        for way, ms in ways.items()
+        for name, times in (("fft", 1), ("direct", 2))
+    ]
+    rows.append(timed(LAYER.format(2), "backward", None, 2.5, status="published", backend="cuDNN", backend_version="4"))
+    (row,) = section(capture(tmp_path, *rows), "study/verdict")
+    assert row["text"] == (
+        "cpu, 1 thread: of 5 problems (shape, batch and pass) with times of at least two algorithms the fastest are "
+        "fft in 4, (unknown: cuDNN 4) in 1."
+    )
+
+
 def test_published_times_of_one_algorithm_name_no_fastest(tmp_path: Path) -> None:
     rows = [timed(LAYER.format(8), way, "direct", 20, status="published") for way in ("dgrad", "wgrad")]
     (row,) = section(capture(tmp_path, *rows), "study/verdict")
