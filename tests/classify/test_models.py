@@ -139,6 +139,39 @@ def test_of_kernels_that_tell_different_element_types_the_first_one_counts(tmp_p
     assert found == [(2 * 6 * 2,)]
 
 
+def pairs_seen(folder: Path, calls: Iterable[tuple[str, int, int, list[Any]]]) -> list[float]:
+    """Pairs of a query and a key that calls count: operator, queries, keys, and values with "q" and "k" for these two."""
+    told = []
+    for operator, queries, keys, values in calls:
+        sizes = {"q": queries, "k": keys}
+        is_inner = "scaled_dot_product" not in operator
+        shapes = [([1, 1, sizes[value], 16] if value in sizes else []) for value in values]
+        shapes = [shape[:1] + shape[2:0:-1] + shape[3:] if is_inner else shape for shape in shapes]
+        types = ["c10::Half" if shape else "Scalar" for shape in shapes]
+        recorded = ["" if shape else str(value) for shape, value in zip(shapes, values, strict=True)]
+        told.append({"operator": operator, "shapes": shapes, "types": types, "values": recorded})
+    found = zip(told, costs(folder, told), strict=True)
+    return [cost["matrix_flop"] / (128 if "backward" in call["operator"] else 64) for call, cost in found]
+
+
+def test_flash_attention_of_a_gpu_is_causal_from_the_bottom_right(tmp_path: Path) -> None:
+    """Of 8 keys the last 2 queries see 7 and 8; by the other operators they are the first, and see 1 and 2."""
+    product, kernel = "aten::_scaled_dot_product_", "aten::_flash_attention_"
+    backward = [*"qqkkq", "", "", "", 2, 8, 0.0, True, "", "", ""]
+    calls = [
+        (product + "flash_attention", [*"qkk", 0.0, True, False, ""], 15),
+        (product + "flash_attention_backward", backward, 15),
+        (kernel + "forward", [*"qkk", "", "", 2, 8, 0.0, True, False, ""], 15),
+        (kernel + "backward", backward, 15),
+        # The overload for 8 bits has three scales in front of dropout.
+        (product + "flash_attention", [*"qkk", "", "", "", 0.0, True, False, ""], 15),
+        (product + "flash_attention_for_cpu", [*"qkk", 0.0, True, "", ""], 3),
+        (product + "cudnn_attention", [*"qkk", "", False, 0.0, True, False, ""], 3),
+    ]
+    found = pairs_seen(tmp_path, ((operator, 2, 8, values) for operator, values, _ in calls))
+    assert found == [pairs for *_, pairs in calls]
+
+
 def table(shared: Path, name: str) -> list[dict[str, str]]:
     csv.field_size_limit(10**9)
     with (shared / "models" / f"{name}.tsv").open(encoding="utf-8") as file:
