@@ -140,7 +140,7 @@ def test_of_kernels_that_tell_different_element_types_the_first_one_counts(tmp_p
 
 
 def pairs_seen(folder: Path, calls: Iterable[tuple[str, int, int, list[Any]]]) -> list[float]:
-    """Pairs of a query and a key that calls count: operator, queries, keys, and values with "q" and "k" for these two."""
+    """Pairs of a query and a key that calls count: operator, queries, keys, and values with "q" and "k" for them."""
     told = []
     for operator, queries, keys, values in calls:
         sizes = {"q": queries, "k": keys}
@@ -170,6 +170,39 @@ def test_flash_attention_of_a_gpu_is_causal_from_the_bottom_right(tmp_path: Path
     ]
     found = pairs_seen(tmp_path, ((operator, 2, 8, values) for operator, values, _ in calls))
     assert found == [pairs for *_, pairs in calls]
+
+
+def test_a_window_of_attention_counts_the_keys_in_it(tmp_path: Path) -> None:
+    """Counted key by key. A window of flash-attn is so many keys beside the query's own, of memory-efficient in all."""
+
+    def seen(queries: int, keys: int, back: int, ahead: int, shift: int) -> int:
+        return sum(-back <= key - query - shift <= ahead for query in range(queries) for key in range(keys))
+
+    windows = [(2, 0, True), (1, 1, False), (0, -1, False), (-1, 2, False), (3, 5, True), (-1, -1, True)]
+    outer = ["", "", 5, 5, 0.0]
+    calls: list[tuple[str, int, int, list[Any]]] = []
+    expected: list[int] = []
+    for queries, keys in [(5, 5), (2, 7), (7, 2)]:
+        for back, ahead, causal in windows:
+            behind = 0 if causal else ahead if ahead >= 0 else 99
+            # The overload for 8 bits has three scales behind the debug mask.
+            for operator, values in [
+                ("flash_attn::_flash_attn_forward", [*"qkk", 0.0, 0.3, causal, back, ahead, 0.0, "", False]),
+                ("flash_attn::_flash_attn_backward", [*"qqkkq", "", *"qkk", 0.0, 0.3, causal, back, ahead, 0.0]),
+                ("aiter::mha_fwd", [*"qkk", 0.0, 0.3, causal, back, ahead, True, False]),
+                ("aten::_flash_attention_forward", [*"qkk", *outer, causal, False, 0.3, back, ahead, "", "", "", ""]),
+                ("aten::_flash_attention_forward", [*"qkk", *outer, causal, False, "", "", "", 0.3, back, ahead, ""]),
+                ("aten::_flash_attention_backward", [*"qqkkq", "", *outer, causal, "", "", 0.3, back, ahead]),
+            ]:
+                calls.append((operator, queries, keys, values))
+                expected.append(seen(queries, keys, back if back >= 0 else 99, behind, keys - queries))
+        for mask, window, back in [(1, 3, 2), (2, 3, 2), (1, "", 99), (2, 0, 99)]:
+            end = [mask, True, 0.3, "", window]
+            forward, backward = [*"qkk", "", *outer, *end], [*"qqkk", "", "q", *outer[:4], "", 0.0, "", "", *end]
+            for operator, values in [("forward", forward), ("backward", backward)]:
+                calls.append((f"aten::_efficient_attention_{operator}", queries, keys, values))
+                expected.append(seen(queries, keys, back, 0, keys - queries if mask == 2 else 0))
+    assert pairs_seen(tmp_path, calls) == expected
 
 
 def table(shared: Path, name: str) -> list[dict[str, str]]:
