@@ -20,7 +20,8 @@
 -- own_ns = "of it in no module inside"
 -- share_pct = "of all device time"
 -- matrix_flop = "of products, convolutions and attention that the mathematics needs, where known"
--- mfu_pct = "time that these take at the device's dense peak of their type, of the module's device time"
+-- mfu_pct = """time that these take at the device's dense peak of their type, of the module's device time; empty where
+-- more was counted than the device can have done"""
 -- top = "category that took most of it"
 -- [headings]
 -- share_pct = "of device time"
@@ -56,7 +57,7 @@ WITH busy_part AS (
         coalesce(sum(p.busy_ns) FILTER (p.way = 'other'), 0) AS other_ns
     FROM placed p GROUP BY ALL
 ), beyond AS (
-    SELECT coalesce(bool_or(starts_with(verdict, 'cannot tell: operators')), false) AS is_beyond FROM mfu
+    SELECT coalesce(bool_or(regexp_matches(verdict, '^cannot tell: (operators|\d+ % of)')), false) AS is_beyond FROM mfu
 ), cost AS (
     SELECT coalesce(layer, '') AS path, sum(matrix_flop / per_rank) AS flop,
         if(bool_or(matrix_flop > 0 AND peak_flop_per_s IS NULL) OR (SELECT is_beyond FROM beyond), NULL,
@@ -96,6 +97,6 @@ WITH busy_part AS (
 )
 SELECT module, class, depth, calls, forward_ns, backward_ns, other_ns, total_ns, own_ns,
     100.0 * total_ns / nullif((SELECT sum(busy_ns) FROM spent), 0) AS share_pct, matrix_flop,
-    100.0 * if(matrix_flop IS NULL, NULL, peak_ns) / nullif(total_ns, 0) AS mfu_pct, top
+    within_peak(100.0 * if(matrix_flop IS NULL, NULL, peak_ns) / nullif(total_ns, 0)) AS mfu_pct, top
 FROM line
 ORDER BY position NULLS LAST, total_ns DESC, module

@@ -12,14 +12,14 @@ SQUARE = [[1024, 1024], [1024, 1024]]
 FLOP = 2 * 1024**3
 
 
-def training(device: str, dtype: str = "c10::BFloat16") -> Given:
+def training(device: str, dtype: str = "c10::BFloat16", shapes: list[list[int]] = SQUARE) -> Given:
     """Two steps of 100 us: one product each, and one launched before the first step."""
     given = Given()
     given.device(device)
     for step in (1, 2):
         given.span("step", f"ProfilerStep#{step}", 100 * step, 100 * step + 100)
     for at in (0, 110, 210):
-        given.op("aten::mm", at, at + 10, SQUARE, ["", ""], dtype)
+        given.op("aten::mm", at, at + 10, shapes, ["", ""], dtype)
         given.kernel("ampere_bf16_s16816gemm_bf16_128x128_tn", at + 20, at + 40, launched=at + 5)
     return given
 
@@ -44,6 +44,33 @@ def test_without_a_peak_nothing_is_claimed(device: str, dtype: str, verdict: str
     [row] = section(training(device, dtype).open(tmp_path), "mfu/utilisation")
     assert (row["mfu_pct"], row["hfu_pct"], row["verdict"]) == (None, None, verdict)
     assert row["model_flop"] == FLOP
+
+
+@pytest.mark.parametrize(
+    ("columns", "pct", "verdict"),
+    [
+        (15625, 105, "about: above the peak, which is that at the clock of the datasheet"),
+        (
+            65536,
+            None,
+            "cannot tell: 441 % of the peak, more than the device can do; a count, the type or the device is wrong",
+        ),
+    ],
+)
+def test_more_than_the_peak_is_not_measured(columns: int, pct: float | None, verdict: str, tmp_path: Path) -> None:
+    """By hand: 2 x 1024 x 1024 x columns FLOP in 100 us, of 312 TFLOP/s."""
+    given = training("NVIDIA A100-SXM4-40GB", shapes=[[1024, 1024], [1024, columns]])
+    given.span("module", "fc", 105, 125)
+    connection = given.open(tmp_path)
+    [row] = section(connection, "mfu/utilisation")
+    assert row["mfu_pct"] == row["hfu_pct"] == (pytest.approx(pct, rel=1e-3) if pct else None)
+    assert row["verdict"] == verdict
+    [line] = section(connection, "overview/efficiency")
+    assert line["unknown"] == (None if pct else verdict.removeprefix("cannot tell: "))
+    # While they run, a fifth of the step, both are faster than the device.
+    assert (
+        section(connection, "mfu/phases")[0]["peak_pct"] is section(connection, "modules/modules")[0]["mfu_pct"] is None
+    )
 
 
 def on_a_cpu(busy_us: int) -> Given:
