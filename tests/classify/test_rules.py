@@ -147,6 +147,13 @@ def test_an_implementation_without_a_rule_has_no_algorithm(name: str, algorithm:
         "net/conv1/BiasAdd_12": ("bias", None),
         "aten::expand": ("bookkeeping", None),
         "Optimizer.step#Adam.step": ("optimizer", None),
+        "onednn::qconv2d_pointwise": ("conv", "fprop"),
+        "onednn::qconv_prepack": ("layout_transpose", None),
+        "quantized::linear_prepack": ("layout_transpose", None),
+        "_quantized::_wrapped_quantized_linear_prepacked": ("gemm", None),
+        "onednn::qlinear_pointwise": ("gemm", None),
+        "aten::_weight_int4pack_mm": ("gemm", None),
+        "aten::_cslt_sparse_mm": ("gemm", None),
     }.items(),
 )
 def test_operators(op: str, expected: tuple[str, str | None]) -> None:

@@ -122,6 +122,20 @@ def test_nodes_on_a_gpu_without_its_kernels_are_no_work_of_a_cpu(tmp_path: Path)
     assert "1 nodes ran on a GPU" in rows(connection, "SELECT warnings FROM captures")[0][0][0]
 
 
+def test_products_of_a_quantised_model_are_convolutions_and_matrix_products(tmp_path: Path) -> None:
+    took = {"QLinearConv": 700, "NhwcFusedConv": 200, "DeformConv": 50, "QGemm": 30, "QLinearConcat": 20}
+    events: list[dict[str, Any]] = [{"cat": "Session", "name": "model_run", "ts": 0, "dur": 1000, "args": {}}]
+    for number, (kind, dur) in enumerate(took.items()):
+        args = {"op_name": kind, "provider": "CPUExecutionProvider", "node_index": str(number)}
+        start = events[-1]["ts"] + events[-1]["dur"] if number else 0
+        events.append({"cat": "Node", "name": f"n{number}_kernel_time", "ts": start, "dur": dur, "args": args})
+    path = tmp_path / "unknown"
+    path.write_text(json.dumps([{**event, "ph": "X", "pid": 1, "tid": 1} for event in events]))
+    connection = connected(store.convert([path], tmp_path / "out"))
+    found = rows(connection, "SELECT category, sum(dur_ns) // 1000 FROM activities GROUP BY 1 ORDER BY 2 DESC")
+    assert found == [("conv", 950), ("gemm", 30), ("concat_split", 20)]
+
+
 @pytest.mark.long
 def test_cut_at_any_line(root: Path, tmp_path: Path) -> None:
     text = gzip.decompress((root / FUSED).read_bytes()).splitlines(keepends=True)
