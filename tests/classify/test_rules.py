@@ -147,6 +147,7 @@ def test_an_implementation_without_a_rule_has_no_algorithm(name: str, algorithm:
         "net/conv1/BiasAdd_12": ("bias", None),
         "aten::expand": ("bookkeeping", None),
         "Optimizer.step#Adam.step": ("optimizer", None),
+        "BNLLBackward": ("activation", None),
         "onednn::qconv2d_pointwise": ("conv", "fprop"),
         "onednn::qconv_prepack": ("layout_transpose", None),
         "quantized::linear_prepack": ("layout_transpose", None),
