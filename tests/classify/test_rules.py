@@ -348,6 +348,14 @@ def test_algorithms_that_the_name_tells(name: str, algorithm: str) -> None:
         ("void regular_bluestein_fft<4096u, EPT<16u>, 16u, 1u>(P)", "cufft"),
         ("void spRadix0032B::kernel1Mem<unsigned int, float, (fftDirection_t)-1>(P)", "cufft"),
         ("vector_fft", None),
+        (
+            "_ZN7cutlass13device_kernelINS_4conv6kernel13ConvUniversalINS1_16ConvProblemShapeILNS1_8OperatorE0ELi2EEENS1"
+            "_10collective14CollectiveConvINS1_47MainloopSm100TmaUmmaWarpSpecializedImplicitGemmILS5_0ELi7EEEEEEEvT_",
+            "cutlass",
+        ),
+        ("void cutlass::device_kernel<cutlass::conv::kernel::ConvUniversal<cutlass::conv::ConvPr...", "cutlass"),
+        ("gridwise_convolution_implicit_gemm_v4r1_nchw_kcyx_nkhw_lds_double_buffer", "miopen"),
+        ("void sparse::implicit_gemm_kernel<float>(P)", None),
     ],
 )
 def test_libraries_are_only_those_that_the_name_tells(name: str, library: str | None) -> None:
