@@ -109,6 +109,19 @@ def test_a_one_by_one_convolution_is_told_apart_by_operand_layout() -> None:
     ]
 
 
+def test_a_complex_product_alone_in_a_convolution_is_no_one_by_one_filter() -> None:
+    product = "void gemv2N_kernel<int, int, {0}, {0}, {0}, {0}, 128, 8, 4, 4, 1, false>(Params)"
+    transpose = "void transpose_readWrite_alignment_kernel<{0}, {0}, 1, false, 6, 4, 4>(cublasTransposeParams<{0}>)"
+    for number, algorithm in (("float2", None), ("double2", None), ("float", "explicit_gemm")):
+        verdicts = classify_call("net/conv1/Conv2D", (transpose.format(number), product.format(number)))
+        assert [(v.category, v.algorithm, v.role) for v in verdicts] == [
+            ("conv", algorithm, "helper"),
+            ("conv", algorithm, "main"),
+        ]
+    mangled = "_Z13gemmk1_kernelI6float2Li256ELi5ELb1ELb0ELb0ELb0EEv18cublasGemmk1ParamsIT_E"
+    assert answer(mangled, "aten::cudnn_convolution", [mangled]) == ("conv", None, "fprop")
+
+
 # What cuDNN and MIOpen launch for each algorithm -> that algorithm.
 CALLS = {
     "implicit_gemm": ["void implicit_convolve_sgemm<float, float, 512>(int)"],
