@@ -26,8 +26,8 @@ FRAMES = [
 ]
 
 
-def event(action: str, address: int, size: int, at: int) -> dict[str, Any]:
-    return {"action": action, "addr": address, "size": size, "stream": 0, "time_us": 10**15 + at, "frames": FRAMES}
+def event(action: str, address: int, size: int, at: int, frames: Any = FRAMES) -> dict[str, Any]:
+    return {"action": action, "addr": address, "size": size, "stream": 0, "time_us": 10**15 + at, "frames": frames}
 
 
 def snapshot() -> dict[str, Any]:
@@ -163,6 +163,19 @@ def test_odd_contents_are_left_out(tmp_path: Path, found: dict[str, Any]) -> Non
     rows = connection.execute("SELECT n_events, n_kept, coalesce(n_dropped, 0) FROM captures").fetchall()
     assert rows[0][0] == rows[0][1] + rows[0][2]
     assert connection.execute("SELECT count(*) FROM allocations WHERE address = 640").fetchall() == [(1,)]
+
+
+def twice(value: list[Any], times: int) -> list[Any]:
+    """Lists that hold the one before twice: few bytes of a pickle, without end as a text."""
+    for _ in range(times):
+        value = [value, value]
+    return value
+
+
+def test_a_frame_has_texts_and_nothing_else(tmp_path: Path) -> None:
+    frames = [{"filename": twice([], 40)}, {"filename": "/a.py", "line": 3, "name": twice([], 40)}, FRAMES[2]]
+    connection = read(tmp_path, {"segments": [], "total_size": 0, "device_traces": [[event("alloc", 64, 8, 0, frames)]]})
+    assert connection.execute("SELECT file, line FROM allocations").fetchall() == [("/a.py", 3)]
 
 
 @pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.long) for seed in (1, 2))])

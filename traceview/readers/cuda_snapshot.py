@@ -229,9 +229,11 @@ def _nullable(values: Any) -> pa.Array:
 
 def _frame(frame: Any) -> str:
     """A frame of Python as text; nothing for those of C++."""
-    if not isinstance(frame, dict) or not str(frame.get("filename")).endswith(".py"):
+    file, name = (frame.get("filename"), frame.get("name")) if isinstance(frame, dict) else (None, None)
+    if not isinstance(file, str) or not file.endswith(".py"):
         return ""
-    return f"{frame['filename']}:{_whole(frame.get('line')) or 0} {frame.get('name')}"[:500].replace("\n", " ")
+    text = f"{file[:500]}:{_whole(frame.get('line')) or 0} {name[:500] if isinstance(name, str) else ''}"
+    return text[:500].replace("\n", " ")
 
 
 def _lists(value: Any) -> list[Any]:
