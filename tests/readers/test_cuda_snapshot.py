@@ -178,6 +178,25 @@ def test_a_frame_has_texts_and_nothing_else(tmp_path: Path) -> None:
     assert connection.execute("SELECT file, line FROM allocations").fetchall() == [("/a.py", 3)]
 
 
+SHARED: list[dict[str, Any]] = [
+    {"segments": [], "device_traces": [[event("alloc", 64, 8, 0)] * 5000] * 5000},
+    {"segments": [{"device": 0, "blocks": [{"state": "inactive"}] * 5000}] * 5000},
+]
+
+
+@pytest.mark.parametrize("found", SHARED)
+def test_one_list_does_not_stand_for_more_events_than_bytes(tmp_path: Path, found: dict[str, Any]) -> None:
+    with pytest.raises(InputError, match="more events than bytes"):
+        read(tmp_path, {"segments": found["segments"], "total_size": 0, **found})
+
+
+def test_one_stack_of_many_events_is_read_once(tmp_path: Path) -> None:
+    frames = FRAMES[:1] * 10**5 + FRAMES[2:]
+    events = [event("alloc", 64 * number, 8, number, frames) for number in range(4000)]
+    connection = read(tmp_path, {"segments": [], "total_size": 0, "device_traces": [events]})
+    assert connection.execute("SELECT line, count(*) FROM allocations GROUP BY line").fetchall() == [(42, 4000)]
+
+
 @pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.long) for seed in (1, 2))])
 def test_changed_bytes_end_in_rows_or_a_sentence(tmp_path: Path, seed: int) -> None:
     chance, whole = random.Random(seed), bytearray(pickletools.optimize(pickle.dumps(snapshot(), 4)))

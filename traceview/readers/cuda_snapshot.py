@@ -60,9 +60,10 @@ def read(stream: Stream, sink: Sink) -> None:
     devices = {_whole(segment.get("device")) or 0 for segment in segments} | {
         n for n, trace in enumerate(traces) if trace
     }
+    frames: dict[int, str] = {}
     for device in sorted(number for number in devices if number < 1 << 20):
         trace = traces[device] if device < len(traces) else []
-        _Device(sink, device, has_times).add(
+        _Device(sink, device, has_times, frames).add(
             trace, [it for it in segments if (_whole(it.get("device")) or 0) == device]
         )
     sink.write_rows("devices", [{"device": device, "kind": "gpu"} for device in sorted(devices)[:1024]])
@@ -86,6 +87,10 @@ def _loaded(stream: Stream) -> dict[str, Any]:
         raise InputError(f"{stream.path.name} cannot be read as a memory snapshot ({reason}).") from error
     if not isinstance(found, dict):
         raise InputError(f"{stream.path.name} is not a memory snapshot: it holds no dictionary.")
+    blocks = [segment.get("blocks") for segment in _dicts(found.get("segments"))]
+    # Each takes a byte at least, unless one list stands for many.
+    if sum(len(_lists(it)) for it in [*_lists(found.get("device_traces")), *blocks]) > len(data):
+        raise InputError(f"{stream.path.name} cannot be read as a memory snapshot (it has more events than bytes).")
     return found
 
 
@@ -107,14 +112,16 @@ NUMBERS = ("id", "stream", "address", "size_bytes", "allocated_ns", "freed_ns", 
 
 
 class _Device:
-    """Rows of one device in the making, as columns: there may be millions. Below zero stands for NULL."""
+    """Rows of one device in the making, as columns: there may be millions. Below zero stands for NULL.
 
-    def __init__(self, sink: Sink, device: int, has_times: bool) -> None:
-        self.sink, self.device, self.has_times = sink, device, has_times
+    `frames`: text of each frame, and of each list of frames, by its identity.
+    """
+
+    def __init__(self, sink: Sink, device: int, has_times: bool, frames: dict[int, str]) -> None:
+        self.sink, self.device, self.has_times, self.frames = sink, device, has_times, frames
         self.columns = {name: array("q") for name in NUMBERS}
         self.stacks = array("i")
         self.texts: dict[str, int] = {}
-        self.frames: dict[int, str] = {}
 
     def add(self, trace: list[dict[str, Any]], segments: list[dict[str, Any]]) -> None:
         """Pair allocations with releases, then add what was there before, and samples of both totals."""
@@ -195,6 +202,8 @@ class _Device:
 
     def _stack(self, frames: Any) -> str:
         """The innermost frames of Python."""
+        if (text := self.frames.get(id(frames))) is not None:
+            return text
         lines = []
         for frame in frames if isinstance(frames, list) else ():
             text = self.frames.get(id(frame))
@@ -204,7 +213,8 @@ class _Device:
                 lines.append(text)
                 if len(lines) == MOST_FRAMES:
                     break
-        return "\n".join(lines)
+        text = self.frames[id(frames)] = "\n".join(lines)
+        return text
 
     def _write_rows(self) -> None:
         count = len(self.stacks)
