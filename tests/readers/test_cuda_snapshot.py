@@ -197,6 +197,18 @@ def test_one_stack_of_many_events_is_read_once(tmp_path: Path) -> None:
     assert connection.execute("SELECT line, count(*) FROM allocations GROUP BY line").fetchall() == [(42, 4000)]
 
 
+def test_devices_that_cannot_be_are_left_out_and_counted(tmp_path: Path) -> None:
+    """A segment of an unreadable device was the first device's, and each device looked through all segments."""
+    numbers = [0, *range(127, 8000), -1, "x", None]
+    segments = [{"device": number, "total_size": 512, "blocks": []} for number in numbers]
+    traces = [[event("alloc", 64, 8, 0)], *[[]] * 200, [event("alloc", 64, 8, 0)] * 5]
+    connection = read(tmp_path, {"segments": segments, "total_size": 0, "device_traces": traces})
+    assert connection.execute("SELECT n_events, n_kept, n_dropped FROM captures").fetchall() == [(7882, 3, 7879)]
+    assert connection.execute("SELECT device FROM devices ORDER BY device").fetchall() == [(0,), (127,)]
+    held = connection.execute("SELECT device, max(value) FROM counters WHERE name = 'reserved_bytes' GROUP BY device")
+    assert held.fetchall() == [(0, 512)]
+
+
 @pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.long) for seed in (1, 2))])
 def test_changed_bytes_end_in_rows_or_a_sentence(tmp_path: Path, seed: int) -> None:
     chance, whole = random.Random(seed), bytearray(pickletools.optimize(pickle.dumps(snapshot(), 4)))

@@ -30,6 +30,8 @@ HOW = "torch.cuda.memory._record_memory_history(); ...; torch.cuda.memory._dump_
 MOST_BYTES = 1 << 30
 MEMORY_FACTOR, LEAST_MEMORY = 40, 1 << 30
 """Bytes of memory for each of the file, and at least: what a pickle says of its own sizes is not trusted."""
+MOST_DEVICES = 128
+"""More than PyTorch can be built for."""
 MOST_FRAMES = 12
 """Frames of Python that are kept of a stack, innermost first."""
 LARGEST = 1 << 50
@@ -57,16 +59,21 @@ def read(stream: Stream, sink: Sink) -> None:
     segments = _dicts(found.get("segments"))
     del found
     has_times = any(traces) and all(type(event.get("time_us")) is int for trace in traces for event in trace)
-    devices = {_whole(segment.get("device")) or 0 for segment in segments} | {
-        n for n, trace in enumerate(traces) if trace
+    devices: dict[int, tuple[list[Any], list[Any]]] = {
+        device: ([], trace) for device, trace in enumerate(traces[:MOST_DEVICES]) if trace
     }
+    n_lost = sum(map(len, traces[MOST_DEVICES:]))
+    for segment in segments:
+        device = _whole(segment.get("device", 0))
+        if device is None or device >= MOST_DEVICES:
+            n_lost += 1
+        else:
+            devices.setdefault(device, ([], []))[0].append(segment)
     frames: dict[int, str] = {}
-    for device in sorted(number for number in devices if number < 1 << 20):
-        trace = traces[device] if device < len(traces) else []
-        _Device(sink, device, has_times, frames).add(
-            trace, [it for it in segments if (_whole(it.get("device")) or 0) == device]
-        )
-    sink.write_rows("devices", [{"device": device, "kind": "gpu"} for device in sorted(devices)[:1024]])
+    for device, (held, trace) in sorted(devices.items()):
+        _Device(sink, device, has_times, frames).add(trace, held)
+    sink.account(n_lost, 0, "segments and events without a readable number of their device")
+    sink.write_rows("devices", [{"device": device, "kind": "gpu"} for device in sorted(devices)])
     if has_times:
         sink.zero_unix_ns = 0
     else:
