@@ -209,6 +209,18 @@ def test_devices_that_cannot_be_are_left_out_and_counted(tmp_path: Path) -> None
     assert held.fetchall() == [(0, 512)]
 
 
+def test_times_that_cannot_be_are_lost_and_move_no_others(tmp_path: Path) -> None:
+    """A moment in 1970, where an event or a device has none of its own, made a recording of decades."""
+    frames = [{"filename": "/a\ud800.py", "line": 3, "name": "f\ud800"}]
+    odd = [{**event("oom", 0, 8, 0), "time_us": at} for at in (1 << 90, -5, None, float("nan"), True)]
+    found = {"segments": [{"device": 1, "total_size": 512}], "total_size": 0}
+    connection = read(tmp_path, {**found, "device_traces": [[*odd, event("alloc", 64, 8, 1, frames)]]})
+    assert connection.execute("SELECT n_kept, n_dropped, warnings FROM captures").fetchall() == [(2, 5, None)]
+    assert connection.execute("SELECT file, line FROM allocations").fetchall() == [("/a?.py", 3)]
+    times = connection.execute("SELECT min(start_ns), max(start_ns), min(origin_unix_ns) FROM counters, captures")
+    assert times.fetchall() == [(0, 0, 10**18 + 1000)]
+
+
 @pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.long) for seed in (1, 2))])
 def test_changed_bytes_end_in_rows_or_a_sentence(tmp_path: Path, seed: int) -> None:
     chance, whole = random.Random(seed), bytearray(pickletools.optimize(pickle.dumps(snapshot(), 4)))

@@ -58,7 +58,9 @@ def read(stream: Stream, sink: Sink) -> None:
     traces = [_dicts(trace) for trace in _lists(found.get("device_traces"))]
     segments = _dicts(found.get("segments"))
     del found
-    has_times = any(traces) and all(type(event.get("time_us")) is int for trace in traces for event in trace)
+    times = [at for trace in traces for event in trace if (at := _whole(event.get("time_us"), LATEST_NS // 1000))]
+    bounds = (min(times) * 1000, max(times) * 1000) if times else None
+    del times
     devices: dict[int, tuple[list[Any], list[Any]]] = {
         device: ([], trace) for device, trace in enumerate(traces[:MOST_DEVICES]) if trace
     }
@@ -71,10 +73,10 @@ def read(stream: Stream, sink: Sink) -> None:
             devices.setdefault(device, ([], []))[0].append(segment)
     frames: dict[int, str] = {}
     for device, (held, trace) in sorted(devices.items()):
-        _Device(sink, device, has_times, frames).add(trace, held)
+        _Device(sink, device, bounds, frames).add(trace, held)
     sink.account(n_lost, 0, "segments and events without a readable number of their device")
     sink.write_rows("devices", [{"device": device, "kind": "gpu"} for device in sorted(devices)])
-    if has_times:
+    if bounds:
         sink.zero_unix_ns = 0
     else:
         sink.fact(clock="order of the events: the snapshot has no times")
@@ -121,11 +123,11 @@ NUMBERS = ("id", "stream", "address", "size_bytes", "allocated_ns", "freed_ns", 
 class _Device:
     """Rows of one device in the making, as columns: there may be millions. Below zero stands for NULL.
 
-    `frames`: text of each frame, and of each list of frames, by its identity.
+    `bounds`: first and last time of any device, where there are times. `frames`: text of each frame, and of each list of frames, by its identity.
     """
 
-    def __init__(self, sink: Sink, device: int, has_times: bool, frames: dict[int, str]) -> None:
-        self.sink, self.device, self.has_times, self.frames = sink, device, has_times, frames
+    def __init__(self, sink: Sink, device: int, bounds: tuple[int, int] | None, frames: dict[int, str]) -> None:
+        self.sink, self.device, self.bounds, self.frames = sink, device, bounds, frames
         self.columns = {name: array("q") for name in NUMBERS}
         self.stacks = array("i")
         self.texts: dict[str, int] = {}
@@ -137,15 +139,16 @@ class _Device:
         times, allocated, reserved = array("q"), array("q"), array("q")
         first, dropped, failed, n_failed = self.sink.next_id, 0, None, 0
         for place, event in enumerate(trace):
-            number, at_ns = first + IDS * place + 2, event["time_us"] * 1000 if self.has_times else place
+            number, time_us = first + IDS * place + 2, _whole(event.get("time_us"), LATEST_NS // 1000)
+            at_ns = place if not self.bounds else None if time_us is None else time_us * 1000
             address, size, action = _whole(event.get("addr")), _whole(event.get("size")), event.get("action")
             moved = [0, 0]
-            if action == "oom" and size is not None:
+            if at_ns is None or size is None or (address is None and action != "oom"):
+                dropped += 1
+                at_ns = times[-1] if times else (self.bounds or (0,))[0]
+            elif address is None or action == "oom":
                 failed = failed or (size, _whole(event.get("device_free")))
                 n_failed += 1
-            elif address is None or size is None or not 0 <= at_ns < LATEST_NS:
-                dropped += 1
-                at_ns = times[-1] if times else 0
             elif action == "alloc":
                 stale = live.pop(address, None)
                 if stale is not None:
@@ -190,7 +193,7 @@ class _Device:
         taken, mapped = (np.cumsum(np.asarray(moves), dtype=np.float64) for moves in (allocated, reserved))
         self._write_samples(first, times, "allocated_bytes", before + taken)
         self._write_samples(first + 1, times, "reserved_bytes", held - mapped[-1:].sum() + mapped)
-        self._write_samples(first + IDS * n_events, times[-1:] or array("q", [0]), "largest_free_bytes", [max(free)])
+        self._write_samples(first + IDS * n_events, times[-1:] or array("q", [(self.bounds or (0,))[-1]]), "largest_free_bytes", [max(free)])
         self.sink.count("n_events", n_events + len(segments))
         self.sink.count("n_kept", n_events + len(segments) - dropped)
         if dropped:
@@ -250,7 +253,7 @@ def _frame(frame: Any) -> str:
     if not isinstance(file, str) or not file.endswith(".py"):
         return ""
     text = f"{file[:500]}:{_whole(frame.get('line')) or 0} {name[:500] if isinstance(name, str) else ''}"
-    return text[:500].replace("\n", " ")
+    return text[:500].replace("\n", " ").encode("utf-8", "replace").decode()
 
 
 def _lists(value: Any) -> list[Any]:
@@ -261,5 +264,5 @@ def _dicts(value: Any) -> list[dict[str, Any]]:
     return [it for it in _lists(value) if isinstance(it, dict)]
 
 
-def _whole(value: Any) -> int | None:
-    return value if type(value) is int and 0 <= value < LARGEST else None
+def _whole(value: Any, end: int = LARGEST) -> int | None:
+    return value if type(value) is int and 0 <= value < end else None
