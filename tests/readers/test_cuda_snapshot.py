@@ -126,6 +126,8 @@ REFUSED = {
     "a huge frame": HEAD + b"\x95" + struct.pack("<Q", 1 << 60) + b".",
     "a number of many digits": HEAD + b"\x8b" + struct.pack("<i", -5) + b".",
     "an empty stack": HEAD + b"0000000.",
+    "a key that is hashed 2**50 times": HEAD + b"Ns)" + b"2\x86" * 50 + b"Ns.",
+    "a key of a million levels": HEAD + b"Ns)" + b"\x85" * 10**6 + b"Ns.",
     "no end": HEAD,
     "no dictionary": HEAD + b"].",
 }
@@ -174,7 +176,9 @@ def twice(value: list[Any], times: int) -> list[Any]:
 
 def test_a_frame_has_texts_and_nothing_else(tmp_path: Path) -> None:
     frames = [{"filename": twice([], 40)}, {"filename": "/a.py", "line": 3, "name": twice([], 40)}, FRAMES[2]]
-    connection = read(tmp_path, {"segments": [], "total_size": 0, "device_traces": [[event("alloc", 64, 8, 0, frames)]]})
+    connection = read(
+        tmp_path, {"segments": [], "total_size": 0, "device_traces": [[event("alloc", 64, 8, 0, frames)]]}
+    )
     assert connection.execute("SELECT file, line FROM allocations").fetchall() == [("/a.py", 3)]
 
 
@@ -203,7 +207,7 @@ def test_devices_that_cannot_be_are_left_out_and_counted(tmp_path: Path) -> None
     segments = [{"device": number, "total_size": 512, "blocks": []} for number in numbers]
     traces = [[event("alloc", 64, 8, 0)], *[[]] * 200, [event("alloc", 64, 8, 0)] * 5]
     connection = read(tmp_path, {"segments": segments, "total_size": 0, "device_traces": traces})
-    assert connection.execute("SELECT n_events, n_kept, n_dropped FROM captures").fetchall() == [(7882, 3, 7879)]
+    assert connection.execute("SELECT n_events, n_kept, n_dropped FROM captures").fetchall() == [(7883, 3, 7880)]
     assert connection.execute("SELECT device FROM devices ORDER BY device").fetchall() == [(0,), (127,)]
     held = connection.execute("SELECT device, max(value) FROM counters WHERE name = 'reserved_bytes' GROUP BY device")
     assert held.fetchall() == [(0, 512)]

@@ -2,23 +2,19 @@
 
 Capture with `torch.cuda.memory._record_memory_history()`, then `torch.cuda.memory._dump_snapshot(path)`. Format:
 https://docs.pytorch.org/docs/stable/torch_cuda_memory.html. Invariant: a pickle is a program, so this one may only make
-dictionaries, lists, tuples, texts and numbers: whatever it imports or calls is refused, and its memory is limited.
+dictionaries, lists, tuples, texts and numbers: whatever it imports or calls is refused, its memory
+and time are limited.
 """
 
 from __future__ import annotations
 
-import contextlib
-import io
-import pickle
-import resource
 from array import array
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from traceview.decode import plain_pickle
 from traceview.decode.files import Peek, Stream
 from traceview.errors import InputError
 from traceview.ingest.sink import LATEST_NS, Sink
@@ -28,8 +24,6 @@ TITLE = "PyTorch CUDA memory snapshot (pickle)"
 HOW = "torch.cuda.memory._record_memory_history(); ...; torch.cuda.memory._dump_snapshot(path)"
 
 MOST_BYTES = 1 << 30
-MEMORY_FACTOR, LEAST_MEMORY = 40, 1 << 30
-"""Bytes of memory for each of the file, and at least: what a pickle says of its own sizes is not trusted."""
 MOST_DEVICES = 128
 """More than PyTorch can be built for."""
 MOST_FRAMES = 12
@@ -44,21 +38,14 @@ def sniff(peek: Peek) -> bool:
     return peek.head[:1] == b"\x80" and b"segments" in peek.head[:64] and b"total_size" in peek.head
 
 
-class _Plain(pickle.Unpickler):
-    def find_class(self, module: str, name: str, /) -> NoReturn:
-        raise pickle.UnpicklingError(f"it wants to import {module}.{name}")
-
-    def persistent_load(self, pid: Any, /) -> NoReturn:
-        raise pickle.UnpicklingError("it refers to something outside of it")
-
-
 def read(stream: Stream, sink: Sink) -> None:
     """Fill allocations and counters of each device."""
     found = _loaded(stream)
     traces = [_dicts(trace) for trace in _lists(found.get("device_traces"))]
     segments = _dicts(found.get("segments"))
     del found
-    times = [at for trace in traces for event in trace if (at := _whole(event.get("time_us"), LATEST_NS // 1000))]
+    found_at = (_whole(event.get("time_us"), LATEST_NS // 1000) for trace in traces for event in trace)
+    times = [at for at in found_at if at is not None]
     bounds = (min(times) * 1000, max(times) * 1000) if times else None
     del times
     devices: dict[int, tuple[list[Any], list[Any]]] = {
@@ -88,12 +75,9 @@ def _loaded(stream: Stream) -> dict[str, Any]:
     if len(data) > MOST_BYTES:
         raise InputError(f"{stream.path.name} is a snapshot of more than {MOST_BYTES >> 30} GiB: record fewer events.")
     try:
-        with _little_memory(max(LEAST_MEMORY, MEMORY_FACTOR * len(data))):
-            found = _Plain(io.BytesIO(data)).load()
-    # A pickle that is damaged, or made to harm, raises errors of any kind.
-    except Exception as error:
-        reason = "it needs far more memory than its size" if isinstance(error, MemoryError) else error
-        raise InputError(f"{stream.path.name} cannot be read as a memory snapshot ({reason}).") from error
+        found = plain_pickle.load(data)
+    except ValueError as error:
+        raise InputError(f"{stream.path.name} cannot be read as a memory snapshot ({error}).") from error
     if not isinstance(found, dict):
         raise InputError(f"{stream.path.name} is not a memory snapshot: it holds no dictionary.")
     blocks = [segment.get("blocks") for segment in _dicts(found.get("segments"))]
@@ -103,27 +87,14 @@ def _loaded(stream: Stream) -> dict[str, Any]:
     return found
 
 
-@contextlib.contextmanager
-def _little_memory(n_bytes: int) -> Iterator[None]:
-    """Limit the memory of this process to `n_bytes` more than now."""
-    before = resource.getrlimit(resource.RLIMIT_AS)
-    with contextlib.suppress(OSError, ValueError):
-        used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-        bounds = [used + n_bytes, *(limit for limit in before if limit != resource.RLIM_INFINITY)]
-        resource.setrlimit(resource.RLIMIT_AS, (min(bounds), before[1]))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_AS, before)
-
-
 NUMBERS = ("id", "stream", "address", "size_bytes", "allocated_ns", "freed_ns", "freed_id")
 
 
 class _Device:
     """Rows of one device in the making, as columns: there may be millions. Below zero stands for NULL.
 
-    `bounds`: first and last time of any device, where there are times. `frames`: text of each frame, and of each list of frames, by its identity.
+    `bounds`: first and last time of any device, where there are times.
+    `frames`: text of each frame by its identity, and of each list of frames by its negative.
     """
 
     def __init__(self, sink: Sink, device: int, bounds: tuple[int, int] | None, frames: dict[int, str]) -> None:
@@ -193,7 +164,12 @@ class _Device:
         taken, mapped = (np.cumsum(np.asarray(moves), dtype=np.float64) for moves in (allocated, reserved))
         self._write_samples(first, times, "allocated_bytes", before + taken)
         self._write_samples(first + 1, times, "reserved_bytes", held - mapped[-1:].sum() + mapped)
-        self._write_samples(first + IDS * n_events, times[-1:] or array("q", [(self.bounds or (0,))[-1]]), "largest_free_bytes", [max(free)])
+        self._write_samples(
+            first + IDS * n_events,
+            times[-1:] or array("q", [(self.bounds or (0,))[-1]]),
+            "largest_free_bytes",
+            [max(free)],
+        )
         self.sink.count("n_events", n_events + len(segments))
         self.sink.count("n_kept", n_events + len(segments) - dropped)
         if dropped:
@@ -212,7 +188,7 @@ class _Device:
 
     def _stack(self, frames: Any) -> str:
         """The innermost frames of Python."""
-        if (text := self.frames.get(id(frames))) is not None:
+        if (text := self.frames.get(~id(frames))) is not None:
             return text
         lines = []
         for frame in frames if isinstance(frames, list) else ():
@@ -223,7 +199,7 @@ class _Device:
                 lines.append(text)
                 if len(lines) == MOST_FRAMES:
                     break
-        text = self.frames[id(frames)] = "\n".join(lines)
+        text = self.frames[~id(frames)] = "\n".join(lines)
         return text
 
     def _write_rows(self) -> None:
