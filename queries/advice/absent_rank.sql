@@ -33,7 +33,7 @@ WITH absent AS (
 SELECT rank, format('Rank{} {} {} {} {}{}; {} rank{} in it.', if(len(ranks) = 1, '', 's'),
     array_to_string(ranks[:8], ', ') || if(len(ranks) > 8, format(' and {} more', len(ranks) - 8), ''),
     CASE state WHEN 'recording ends meanwhile' THEN 'never entered'
-        WHEN 'no trace' THEN '(without a trace) may never have entered'
+        WHEN 'no trace' THEN '(without a readable trace) may never have entered'
         WHEN 'file is cut off' THEN '(its file is cut off) may never have entered'
         ELSE 'had stopped recording before' END,
     lacks, lacks_number,
@@ -41,7 +41,7 @@ SELECT rank, format('Rank{} {} {} {} {}{}; {} rank{} in it.', if(len(ranks) = 1,
     format('{} {}{}', lacks, lacks_number, coalesce(' of group ' || group_name, '')) AS place, wait_ns AS saving_ns,
     CASE state WHEN 'recording ends meanwhile'
             THEN 'high: its recording goes on while the others wait, without the call'
-        WHEN 'no trace' THEN 'low: nothing of that rank is recorded, and a first call may last long by itself'
+        WHEN 'no trace' THEN 'low: nothing of that rank was read, and a first call may last long by itself'
         WHEN 'file is cut off' THEN 'low: the file of that rank does not hold all that was recorded'
         ELSE 'medium: its recording ends before the others enter' END AS confidence,
     list_filter(['last on its device: ' || last_activity, 'last operator of its host: ' || last_op,

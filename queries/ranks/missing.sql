@@ -28,7 +28,7 @@ WITH one AS (
             WHEN l.is_hung AND l.state = 'recording ends before'
                 THEN format('its recording ends {:.3f} ms before the others enter: they wait in it', l.gap_ns / 1e6)
             WHEN l.state IN ('no trace', 'not looked at', 'file is cut off') THEN CASE l.state
-                WHEN 'no trace' THEN 'no trace of the rank' WHEN 'file is cut off' THEN 'its file is cut off'
+                WHEN 'no trace' THEN 'no readable trace of it' WHEN 'file is cut off' THEN 'its file is cut off'
                 ELSE 'not looked at (--rank)' END || if(l.is_hung, '; the others wait in it', '')
             WHEN l.state = 'recording ends before' THEN 'its recording ends before'
             WHEN l.state = 'recording ends meanwhile' THEN 'had not entered when its recording ended'

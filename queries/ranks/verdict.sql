@@ -45,8 +45,9 @@ WITH call AS (
     SELECT s.n, u.n AS usual, list(s.rank ORDER BY s.rank) AS ranks, count(*) AS n_ranks
     FROM steps s CROSS JOIN usual u WHERE s.n < u.n GROUP BY s.n, u.n
 ), line AS (
-    SELECT -3 AS position, format('Ranks missing: {} of {} ({}{}): there is no trace of {}.', len(ranks), world_size,
-        array_to_string(ranks[:8], ', '), if(len(ranks) > 8, ', ...', ''), if(len(ranks) = 1, 'it', 'them')) AS text
+    SELECT -3 AS position, format('Ranks missing: {} of {} ({}{}): there is no readable trace of {}.', len(ranks),
+        world_size, array_to_string(ranks[:8], ', '), if(len(ranks) > 8, ', ...', ''),
+        if(len(ranks) = 1, 'it', 'them')) AS text
     FROM missing
     UNION ALL
     SELECT -2, CASE state WHEN 'recording ends meanwhile'
@@ -61,8 +62,8 @@ WITH call AS (
                 || '{:.1f} s.', which, lower(who), n_waiting, if(n_waiting = 1, '', 's'), waited_ns / 1e9)
         ELSE format('{} rank{} in {} for at least {:.1f} s; {} of the same group, {}, may never have entered it.',
             n_waiting, if(n_waiting = 1, ' waits', 's wait'), which, waited_ns / 1e9, lower(who),
-            CASE state WHEN 'no trace' THEN 'without a trace' WHEN 'file is cut off' THEN 'whose file is cut off'
-                ELSE 'not looked at (--rank)' END) END
+            CASE state WHEN 'no trace' THEN 'without a readable trace'
+                WHEN 'file is cut off' THEN 'whose file is cut off' ELSE 'not looked at (--rank)' END) END
     FROM hung
     UNION ALL
     SELECT -1, format('Fewer steps than on the other ranks ({} instead of {}): rank{} {}{}.', n, usual,

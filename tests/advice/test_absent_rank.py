@@ -35,7 +35,7 @@ def test_a_rank_without_a_trace_is_named_with_low_confidence(tmp_path: Path) -> 
     made = [given for given in Job(absent=hung).build() if given.rank != 2]
     said = answer(tmp_path, *made, world_size=4)
     assert said.status == "found" and said.confidence.startswith("low")
-    assert "Rank 2 (without a trace) may never have entered all_reduce 11" in said.problem
+    assert "Rank 2 (without a readable trace) may never have entered all_reduce 11" in said.problem
 
 
 def test_of_two_that_one_call_waits_for_the_one_that_is_recorded_is_named(tmp_path: Path) -> None:

@@ -278,9 +278,9 @@ def test_a_rank_whose_trace_is_missing(tmp_path: Path) -> None:
     made = Job(late=late_two).build()
     write(tmp_path, *(given for given in made if given.rank != 2), world_size=4)
     with connected(tmp_path) as connection:
-        assert "Ranks missing: 1 of 4 (2): there is no trace of it." in texts(connection)
+        assert "Ranks missing: 1 of 4 (2): there is no readable trace of it." in texts(connection)
         (row,) = section(connection, "ranks/missing")
-        assert (row["rank"], row["state"], row["entered"]) == (2, "no trace of the rank", "3 of 4")
+        assert (row["rank"], row["state"], row["entered"]) == (2, "no readable trace of it", "3 of 4")
         (row,) = section(connection, "ranks/collectives")
         assert (row["ranks"], row["transfer_ns"], row["wait_ns"], row["bus_bytes_per_s"]) == (3, None, None, None)
         assert section(connection, "ranks/stragglers") == []
