@@ -63,6 +63,8 @@ WITH work AS (
     SELECT rank, count(*) FILTER (is_warmup) AS n, count(*) AS n_all, avg(dur_ns) FILTER (is_warmup) AS left_ns,
         avg(dur_ns) FILTER (NOT is_warmup) AS step_ns
     FROM step_times GROUP BY rank
+), job AS (
+    SELECT count(*) AS n FROM raw.ranks
 ), doubt AS (
     SELECT rank, 1 AS place, format('The device''s work was not recorded ({}): how busy it was is not known',
         concat_ws(', ', if(n_launches > 0, format('{:,} launch{}', n_launches, if(n_launches = 1, '', 'es')), NULL),
@@ -84,8 +86,8 @@ WITH work AS (
         || 'says nothing of the program'
     FROM replayed
     UNION ALL
-    SELECT rank, 3, format('{:,} launched kernels are not in the recording ({:.1f} % of the launches): the device was '
-        || 'busier than stated', n, 100.0 * n / n_launches)
+    SELECT rank, 3, format('{:,} launched kernel{} not in the recording ({:.1f} % of its launches): the device was '
+        || 'busier than stated', n, if(n = 1, ' is', 's are'), 100.0 * n / n_launches)
     FROM lost WHERE n > 0.01 * n_launches
     UNION ALL
     SELECT rank, 4, format('{:,} of {:,} kernels ({:.1f} % of their time) have no recorded launch: their operators, '
@@ -132,7 +134,9 @@ WITH work AS (
     -- Of a file that is cut off it is not known how many it held.
     FROM captures WHERE n_dropped > 0.01 * n_events AND rank NOT IN (SELECT rank FROM missing_parts)
     UNION ALL
-    SELECT rank, 0.5, text FROM missing_parts
+    SELECT m.rank, 0.5, m.text || if(m.is_certain AND s.has_steps AND j.n > 1,
+        '; means over ranks count what its steps lack as no time', '')
+    FROM missing_parts m CROSS JOIN job j LEFT JOIN scope s ON s.rank = m.rank
     UNION ALL
     SELECT rank, 8, format('The device''s work lies within {:.2g} % of the {:,.0f} ms in which the host was recorded: '
         || 'shares are of that part', 100.0 * worked_ns / span_ns, span_ns / 1e6)
@@ -169,6 +173,9 @@ WITH work AS (
     FROM warmup JOIN bare USING (rank) WHERE bare_ns > 1.5 * step_ns
 )
 SELECT min(rank) AS rank, 'Doubt: ' || arg_min(text, rank)
-    || if(count(*) > 1, format(' (rank {}; so have {} more)', min(rank), count(*) - 1), '') || '.' AS text
-FROM doubt WHERE text IS NOT NULL GROUP BY place
+    || CASE WHEN count(*) > 1 THEN format(' (rank {}; so have {} more)', min(rank), count(*) - 1)
+        -- That a processor is contended names the rank itself.
+        WHEN any_value(n) > 1 AND place <> 5 THEN format(' (rank {}, one of {})', min(rank), any_value(n)) ELSE '' END
+    || '.' AS text
+FROM doubt CROSS JOIN job WHERE text IS NOT NULL GROUP BY place
 ORDER BY place

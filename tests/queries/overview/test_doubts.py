@@ -61,12 +61,12 @@ def test_marked_steps_of_two_kinds(trained: tuple[int, ...], n_doubts: int, tmp_
 
 def test_kernels_without_a_launch_are_no_launches(tmp_path: Path) -> None:
     text = doubts(kernels(8, 10, n_lost=2), tmp_path)[0]
-    assert text.startswith("Doubt: 2 launched kernels are not in the recording (20.0 % of the launches)")
+    assert text.startswith("Doubt: 2 launched kernels are not in the recording (20.0 % of its launches)")
 
 
 def test_launches_whose_kernel_was_not_recorded(tmp_path: Path) -> None:
     assert doubts(kernels(8, n_lost=2), tmp_path) == [
-        "Doubt: 2 launched kernels are not in the recording (20.0 % of the launches): the device was "
+        "Doubt: 2 launched kernels are not in the recording (20.0 % of its launches): the device was "
         "busier than stated."
     ]
 
@@ -318,6 +318,31 @@ def test_many_ranks_share_a_line(tmp_path: Path) -> None:
     with connected(tmp_path) as connection:
         (row,) = section(connection, "overview/doubts")
     assert row["text"].endswith("are not known (rank 0; so have 2 more).")
+
+
+def test_what_one_rank_of_a_job_lacks_is_said_of_that_one(tmp_path: Path) -> None:
+    """The last of its two kernels is cut off in the file of rank 1."""
+    at = {"pid": 1, "tid": 1, "ph": "X"}
+    mark = {"cat": "user_annotation", "dur": 1000} | at
+    call = {"cat": "cuda_runtime", "name": "cudaLaunchKernel", "dur": 2} | at
+    work = {"cat": "kernel", "name": "k", "dur": 300} | at
+    events: list[dict[str, object]] = [mark | {"name": f"ProfilerStep#{n}", "ts": 1000 * n} for n in (0, 1)]
+    for kind, begin in ((call, 10), (work, 50)):
+        for n in (0, 1):
+            on = {"device": 0, "stream": 7, "correlation": n + 1}
+            events.append(kind | {"ts": 1000 * n + begin, "args": on})
+    for rank in range(3):
+        trace = {"schemaVersion": 1, "distributedInfo": {"rank": rank, "world_size": 3}, "traceEvents": events}
+        text = json.dumps(trace)
+        (tmp_path / f"rank{rank}.json").write_text(text[: -20 if rank == 1 else None])
+    with traceview.open(tmp_path) as capture:
+        said = [row["text"] for row in section(capture.connection, "overview/doubts")]
+    assert said == [
+        "Doubt: The file is cut off: what came after is missing, and shares are of what is left; means over ranks "
+        "count what its steps lack as no time (rank 1, one of 3).",
+        "Doubt: 1 launched kernel is not in the recording (50.0 % of its launches): the device was busier than stated "
+        "(rank 1, one of 3).",
+    ]
 
 
 def _ranked(rank: int) -> Given:
