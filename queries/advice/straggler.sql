@@ -22,8 +22,14 @@
 WITH clock AS (
     SELECT string_agg(DISTINCT clock, '; ' ORDER BY clock) AS clocks, max(error_ns) AS error_ns FROM rank_waits
 ), late AS (
-    SELECT *, row_number() OVER (PARTITION BY ranks[1] ORDER BY caused_ns DESC) AS place FROM slow_ranks
-    WHERE basis = 'arrival' AND is_clear AND 100.0 * caused_ns > $straggler_step_pct * step_ns
+    SELECT *, row_number() OVER (PARTITION BY is_clear, ranks[1] ORDER BY caused_ns DESC) AS place FROM slow_ranks
+    WHERE basis = 'arrival' AND 100.0 * caused_ns > $straggler_step_pct * step_ns
+), unknown AS (
+    SELECT rank, NULL AS place, told || ': who comes last there is not known' AS told FROM unknown_waits
+    UNION ALL
+    SELECT ranks[1], 'several_steps', format('{} come{} after the others in {} of {} step{}, too few to tell that from '
+        || 'chance: {} such would', who, if(len(ranks) = 1, 's', ''), n_apart, n_steps, if(n_steps = 1, '', 's'), n_needed)
+    FROM late WHERE n_needed IS NOT NULL
 )
 SELECT s.ranks[1] AS rank,
     format('{} come{} after the others in {} of {} step{}; these wait up to {:.3f} ms per step for {}.',
@@ -36,8 +42,8 @@ SELECT s.ranks[1] AS rank,
     [format('{}: {:.3f} ms per step longer than the median of the others', x.part, x.excess_ns / 1e6)
         FOR x IN s.parts[:8]] AS evidence
 FROM late s CROSS JOIN clock c
-WHERE s.place = 1
+WHERE s.is_clear AND s.place = 1
 UNION ALL
-SELECT min(rank), NULL, NULL, NULL, arg_min(told, rank) || ': who comes last there is not known', NULL
-FROM unknown_waits WHERE NOT EXISTS (FROM late) HAVING count(*) > 0
+(SELECT rank, NULL, place, NULL, told, NULL FROM unknown WHERE NOT EXISTS (FROM late WHERE is_clear)
+    ORDER BY place NULLS FIRST, rank, told LIMIT 1)
 ORDER BY rank

@@ -102,15 +102,18 @@ WITH call AS (
         others_ns / 1e6)
     FROM slow_ranks WHERE basis = 'compute' AND is_clear
     UNION ALL
-    SELECT 7, format('{}anks differ by more than 2 % of the step, but no more clearly than chance allows: {}{}.',
-        if(bool_or(basis = 'arrival' AND is_clear), 'Other r', 'R'),
-        array_to_string(list(who ORDER BY excess_ns DESC, who) FILTER (NOT is_clear)[:3], '; '),
-        if(count(*) FILTER (NOT is_clear) > 3, '; ...', ''))
-    FROM (FROM slow_ranks
-        QUALIFY is_clear OR row_number() OVER (PARTITION BY who, is_clear ORDER BY excess_ns DESC) = 1)
-    HAVING bool_or(NOT is_clear)
+    SELECT if(is_few, 7, 8), format('{}anks differ by more than 2 % of the step, but {}: {}{}.',
+        if(EXISTS (FROM slow_ranks WHERE basis = 'arrival' AND is_clear), 'Other r', 'R'),
+        if(is_few, 'the steps are too few to tell that from chance (collect --steps records more)',
+            'no more clearly than chance allows'),
+        array_to_string(list(format('{} ({} {} other{} in {} of {} step{}{})', who,
+            if(basis = 'arrival', 'later than', 'computing longer than'), n_others, if(n_others = 1, '', 's'), n_apart,
+            n_steps, if(n_steps = 1, '', 's'), coalesce(format('; {} such would tell', n_needed), ''))
+            ORDER BY excess_ns DESC, who, basis)[:3], '; '),
+        if(count(*) > 3, '; ...', ''))
+    FROM (SELECT *, n_needed IS NOT NULL AS is_few FROM slow_ranks WHERE NOT is_clear) GROUP BY is_few
     UNION ALL
-    SELECT 8, format('No rank makes the others wait by more than 2 % of the step and the error of the clocks{}.',
+    SELECT 9, format('No rank makes the others wait by more than 2 % of the step and the error of the clocks{}.',
         if(EXISTS (FROM unknown_waits), ', where it is known who came last', ''))
     FROM total WHERE wait_step_ns IS NOT NULL AND NOT EXISTS (FROM slow_ranks WHERE basis = 'arrival')
 )

@@ -60,5 +60,16 @@ def test_one_late_rank_is_said_once(tmp_path: Path) -> None:
     assert found["rank_skew"].problem.endswith("What that can give is in straggler: it is the same time.")
 
 
+def test_a_rank_that_is_last_in_all_of_too_few_steps_is_not_cleared(tmp_path: Path) -> None:
+    """By chance one of two ranks is the last in four steps of four in one case of eight."""
+    job = Job(ranks=2, steps=4, buckets=1, late=lambda step, rank: 90.0 if rank == 1 else 0.0)
+    found = answers(tmp_path, job, "rank_skew", "straggler")
+    assert (found["straggler"].status, found["straggler"].record) == ("cannot tell", "more steps")
+    assert found["straggler"].reason == (
+        "rank 1 comes after the others in 4 of 4 steps, too few to tell that from chance: 6 such would."
+    )
+    assert found["rank_skew"].problem.endswith(" exposed. In 4 of 4 collectives the last is rank 1.")
+
+
 def test_one_rank_cannot_tell(tmp_path: Path) -> None:
     assert answers(tmp_path, Job(ranks=1), "rank_skew")["rank_skew"].status == "cannot tell"

@@ -223,6 +223,17 @@ def test_a_rank_that_is_last_by_chance_or_by_little_is_not_named(tmp_path: Path,
         assert ("no more clearly than chance allows: rank 1" in said) == is_known
 
 
+def test_where_the_steps_are_too_few_for_any_difference_that_is_said(tmp_path: Path) -> None:
+    """Rank 1 is late in each of four steps; rank 0 computes longer in three of them."""
+    job = Job(ranks=2, steps=4, late=lambda step, rank: 200.0 if rank == 1 else 0.0, why="data")
+    job.slow = lambda step, rank: 1.2 if rank == 0 and step != 2 else 1.0
+    with capture(tmp_path, job) as connection:
+        said = texts(connection)
+    few = "the steps are too few to tell that from chance (collect --steps records more)"
+    assert f"but {few}: rank 1 (later than 1 other in 4 of 4 steps; 6 such would tell)." in said
+    assert "than chance allows: rank 0 (computing longer than 1 other in 3 of 4 steps)." in said
+
+
 def test_ranks_that_do_other_work_are_not_compared(tmp_path: Path) -> None:
     """A stage of a pipeline with three times the kernels is not slow."""
     stages = []
