@@ -28,7 +28,8 @@ WITH clock AS (
     SELECT rank, NULL AS place, told || ': who comes last there is not known' AS told FROM unknown_waits
     UNION ALL
     SELECT ranks[1], 'several_steps', format('{} come{} after the others in {} of {} step{}, too few to tell that from '
-        || 'chance: {} such would', who, if(len(ranks) = 1, 's', ''), n_apart, n_steps, if(n_steps = 1, '', 's'), n_needed)
+        || 'chance: {} such would', who, if(len(ranks) = 1, 's', ''), n_apart, n_steps, if(n_steps = 1, '', 's'),
+        n_needed)
     FROM late WHERE n_needed IS NOT NULL
 )
 SELECT s.ranks[1] AS rank,
