@@ -3,7 +3,8 @@
 -- loops, where the framework has oneDNN: no convolution primitive under them, and a sign of the other way (a matrix
 -- product of the library below, the operator's name, a switch that is off, or TensorFlow's default of off on a
 -- processor without AVX512_VNNI, AVX512_BF16, AVX_VNNI or AMX). Calls on float64, for which oneDNN has no primitive,
--- are left out. The bound: where calls are lowered to a matrix product
+-- are left out, and where PyTorch's switch is recorded as on all but those of fewer bits than float32: PyTorch then
+-- chose its own loops by the size of the call. The bound: where calls are lowered to a matrix product
 -- or given to NNPACK, what a layer's calls take beyond the rate of its fastest pass in this recording and, for images
 -- in the plain layout, one pass over input and output (at the rate of the activations), for the library reorders them;
 -- else what the calls take beyond the processor's peak, or all of it where shapes or peak are not known. The switches
@@ -13,8 +14,8 @@
 -- why = """oneDNN computes convolutions directly on blocked tensors; im2col writes and reads every input once per
 -- filter tap, and plain loops use neither the vector units nor the caches well."""
 -- cost = "Results differ in the last bits; the library needs workspace and compiles code at the first call."
--- unless = """oneDNN was disabled for reproducibility across machines, or has no primitive for the data type or
--- dilation."""
+-- unless = """oneDNN was disabled for reproducibility across machines, has no primitive for the data type or dilation, or
+-- PyTorch takes its own loops by size: for one small image, or on one thread for 1x1 filters and few images."""
 -- needs = ["conv_calls", "cpu_only"]
 -- [fix]
 -- pytorch = """torch.backends.mkldnn.enabled = True (the default; look for torch.backends.mkldnn.flags(enabled=False)),
@@ -34,6 +35,7 @@ WITH switch AS (
         OR environment->>'$.MXNET_ONEDNN_ENABLED' = '0' OR environment->>'$.MXNET_MKLDNN_ENABLED' = '0',
             false) AS is_off,
         coalesce(flags->>'$."mkldnn.enabled"' = 'false', false) AS is_pytorch,
+        coalesce(flags->>'$."mkldnn.enabled"' = 'true', false) AS is_on,
         -- A primitive shows that the library is on.
         coalesce(NOT onednn_by_default AND json_type(environment) = 'OBJECT'
             AND environment->>'$.TF_ENABLE_ONEDNN_OPTS' IS NULL, false)
@@ -44,7 +46,7 @@ WITH switch AS (
     FROM counted c LEFT JOIN primitives p ON p.id = c.id WHERE c.call_id IS NOT NULL
 ), call AS (
     SELECT p.rank, p.call_id, sum(p.own_ns) AS own_ns, bool_or(s.is_off OR s.is_off_by_default) AS is_off,
-        bool_or(s.is_off) AS is_set, bool_or(coalesce(p.primitive IN ('gemm_api', 'matmul'), false)
+        bool_or(s.is_off) AS is_set, bool_or(s.is_on) AS is_on, bool_or(coalesce(p.primitive IN ('gemm_api', 'matmul'), false)
             OR regexp_matches(p.name, '(?i)slow_conv|thnn_conv|im2col|unfold|nnpack|aten::convolution_backward'))
             AS is_product
     FROM part p JOIN switch s USING (rank)
@@ -71,7 +73,8 @@ WITH switch AS (
         max(v.element_bytes * (list_product(v.input_shape) + list_product(v.output_shape)) / v.per) AS image_bytes,
         coalesce(sum(f.direct_floor_ns / $cpu_turbo / v.per), 0) AS floor_ns
     -- For numbers of eight bytes (float64, complex) the library has no primitive.
-    FROM call l JOIN counted_conv_calls v ON v.op_id = l.call_id AND coalesce(v.element_bytes, 0) < 8
+    FROM call l JOIN counted_conv_calls v ON v.op_id = l.call_id
+        AND if(l.is_on, coalesce(v.element_bytes, 8) < 4, coalesce(v.element_bytes, 0) < 8)
     LEFT JOIN conv_floors f ON f.op_id = v.op_id AND f.direction = v.direction
     GROUP BY l.rank, l.call_id
 ), lowered AS (

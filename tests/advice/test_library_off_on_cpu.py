@@ -96,6 +96,16 @@ def test_the_library_has_no_primitive_for_float64(dtype: str, status: str, tmp_p
     assert answer(RULE, given, tmp_path, lowered_step_pct=0).status == status
 
 
+@pytest.mark.parametrize(("dtype", "status"), [("float", "not found"), ("c10::BFloat16", "found")])
+def test_where_the_switch_is_on_pytorch_chose_its_own_loops_by_size(dtype: str, status: str, tmp_path: Path) -> None:
+    given = training(device=None)
+    given.about = {"flags": {"mkldnn.enabled": True}}
+    for start in (0, 1000, 2000):
+        conv(given, start, (1, 8, 16, 16), (8, 8, 3, 3), padding=1, dtype=dtype)
+        given.op("aten::_slow_conv2d_forward", start + 1, start + 10)
+    assert answer(RULE, given, tmp_path, lowered_step_pct=0).status == status
+
+
 @pytest.mark.long
 def test_a_matrix_product_under_a_convolution_shows_it_too(tmp_path: Path) -> None:
     found = answer(RULE, steps("gemm_api"), tmp_path)
