@@ -36,6 +36,22 @@ def test_what_is_not_recorded_is_not_judged(tmp_path: Path) -> None:
         assert rows(connection, "SELECT received_pct, is_contended FROM contention") == [(None, None)]
 
 
+@pytest.mark.parametrize(
+    ("others_ms", "stolen_ms", "is_contended"), [(0, 0, False), (390, 0, False), (410, 0, True), (0, 210, True)]
+)
+def test_operators_that_wait_where_nobody_else_has_the_cores_are_no_contention(
+    others_ms: int, stolen_ms: int, is_contended: bool, tmp_path: Path
+) -> None:
+    """Operators take 500 of 1,000 ms and get 100; a child of the run (a compiler) gets 300 meanwhile, on two cores."""
+    given = training(steps=1, length=1_000_000, device=None)
+    given.op("aten::mm", 0, 500_000)
+    usage = {"wall_ns": 1000, "machine_ns": 1000, "user_ns": 100, "system_ns": 0, "stolen_ns": stolen_ms}
+    usage |= {"own_ns": 400, "busy_ns": 400 + others_ms + stolen_ms}
+    given.about["usage"] = {name: value * 1_000_000 for name, value in usage.items()} | {"cores": 2}
+    with given.open(tmp_path) as connection:
+        assert rows(connection, "SELECT is_contended FROM contention") == [(is_contended,)]
+
+
 def test_a_busy_machine_is_said_under_every_report(tmp_path: Path) -> None:
     footer = sql.load(content("queries") / "footer.sql")
     with run(300).open(tmp_path / "busy") as connection:
