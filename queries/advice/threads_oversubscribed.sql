@@ -2,7 +2,8 @@
 -- doc = """More threads than cores, all processes of the host together, in a run on a CPU. Threads that spin while
 -- another one has no core take time from those that compute. Nothing in one run bounds that but the peak of the
 -- processor, so the bound is what the work of a step takes beyond it (all of it where shapes or peak are not known). On
--- a machine that was busy with something else no bound is stated."""
+-- a machine that was busy with something else no bound is stated, nor where a process that could have had more than one
+-- core took no more processor time than its operators lasted: no second thread is then shown to compute."""
 -- why = """Every parallel loop ends when its last thread does; with more threads than cores some have to wait for a
 -- core while the others spin."""
 -- cost = "None."
@@ -20,7 +21,7 @@
 -- cpu_turbo = { type = "DOUBLE", default = 1.5, doc = """a processor's clock is at most this many times the one that
 -- the system names""" }
 WITH host AS (
-    SELECT r.host, sum(p.threads) AS threads, max(p.cores) AS cores,
+    SELECT r.host, sum(p.threads) AS threads, max(p.cores) AS cores, count(*) AS n,
         list(format('rank {}: {} threads', p.rank, p.threads) ORDER BY p.rank) AS processes
     FROM processes p JOIN raw.ranks r USING (rank) WHERE p.threads IS NOT NULL AND p.cores IS NOT NULL GROUP BY r.host
 ), work AS (
@@ -32,11 +33,16 @@ WITH host AS (
     JOIN processes p ON p.rank = v.rank GROUP BY v.rank
 )
 SELECT w.rank, format('Threads: {}, cores: {}.', h.threads, h.cores) AS problem, 'On ' || h.host AS place,
-    if(c.is_contended, NULL, greatest(w.busy_ns - coalesce(l.floor_ns, 0), 0)) AS saving_ns,
-    if(c.is_contended, 'high that threads wait for cores; what that costs is not known: other programs took '
-        || 'processors too', 'high that threads wait for cores; for how long is not recorded') AS confidence,
-    h.processes AS evidence
-FROM work w JOIN raw.ranks r USING (rank) JOIN host h ON h.host IS NOT DISTINCT FROM r.host
+    if(c.is_contended OR h.n < h.cores AND c.processor_ns <= c.operators_ns, NULL,
+        greatest(w.busy_ns - coalesce(l.floor_ns, 0), 0)) AS saving_ns,
+    CASE WHEN c.is_contended THEN 'low: whether threads of this run wait for one another, and what that costs, is not '
+            || 'known: other programs took processors too'
+        WHEN c.processor_ns IS NULL OR h.n >= h.cores
+            THEN 'medium: threads and cores are recorded; whether threads wait for cores is not'
+        WHEN c.processor_ns > p.recorded_ns THEN 'high that threads wait for cores; for how long is not recorded'
+        ELSE 'low: it is not known whether any loop is parallel; the processor time may be that of one thread' END
+        AS confidence, h.processes AS evidence
+FROM work w JOIN raw.ranks r USING (rank) JOIN processes p USING (rank) JOIN host h ON h.host IS NOT DISTINCT FROM r.host
 LEFT JOIN least l ON l.rank = w.rank LEFT JOIN contention c ON c.rank = w.rank
 WHERE h.threads > h.cores AND w.rank NOT IN (SELECT rank FROM raw.kernels)
 ORDER BY w.rank

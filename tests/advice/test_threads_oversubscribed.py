@@ -25,6 +25,21 @@ def test_more_threads_than_cores_are_found(tmp_path: Path) -> None:
     assert (found.status, found.problem, found.saving_ns) == ("found", "Threads: 5, cores: 4.", 800_000)
 
 
+@pytest.mark.parametrize(
+    ("processor_us", "saving_ns", "confidence"),
+    [(2_400, None, "low: it is not known whether any loop"), (9_000, 800_000, "high that threads wait for cores")],
+)
+def test_a_second_thread_must_have_computed(
+    processor_us: int, saving_ns: int | None, confidence: str, tmp_path: Path
+) -> None:
+    """Operators take 2.4 of 3 ms: so much processor time is that of one thread."""
+    given = steps(8)
+    given.about |= {"usage": {"wall_ns": 3_000_000, "user_ns": processor_us * 1000, "system_ns": 0}}
+    found = answer(RULE, given, tmp_path)
+    assert (found.status, found.saving_ns) == ("found", saving_ns)
+    assert found.confidence.startswith(confidence)
+
+
 @pytest.mark.long
 def test_convolutions_must_take_their_time_at_the_peak(tmp_path: Path) -> None:
     given = steps(8)
