@@ -57,6 +57,26 @@ def test_the_time_of_the_processor_is_evidence(tmp_path: Path) -> None:
     assert answer(RULE, given, tmp_path).evidence == ("rank 0: 1 threads, 0.99 cores busy on average",)
 
 
+@pytest.mark.parametrize(
+    ("computes_ms", "others_ms", "worker_ms", "saving_ms"),
+    [(1000, 0, 0, 200), (1000, 0, 700, 75), (1000, 600, 0, 1000 / 7), (300, 0, 0, 75)],
+)
+def test_threads_gain_what_is_free_of_the_cores_and_of_computing_only(
+    computes_ms: int, others_ms: int, worker_ms: int, saving_ms: float, tmp_path: Path
+) -> None:
+    """Of 2,000 ms of two cores one thread takes 1,000 or 300; a worker of the run goes on step by step, others all the time."""
+    given = training(steps=2, length=500_000, device=None)
+    given.about = {"threads": 1, "cores": 2}
+    for start in (0, 500_000):
+        given.op("aten::mm", start, start + 400_000)
+    usage = {"wall_ns": 1000, "machine_ns": 1000, "user_ns": computes_ms, "system_ns": 0}
+    usage |= {"own_ns": computes_ms + worker_ms, "busy_ns": computes_ms + worker_ms + others_ms, "stolen_ns": 0}
+    given.about["usage"] = {name: value * 1_000_000 for name, value in usage.items()} | {"cores": 2}
+    found = answer(RULE, given, tmp_path)
+    assert found.saving_ns == pytest.approx(saving_ms * 1e6, abs=1)
+    assert found.confidence.startswith("medium: threads, cores and how busy these were are recorded")
+
+
 @pytest.mark.long
 @pytest.mark.parametrize(("processor_us", "status"), [(1950, "found"), (1900, "cannot tell")])
 def test_threads_that_waited_for_a_processor_tell_of_a_busy_machine(
