@@ -25,7 +25,9 @@ WITH own AS (
         ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), start_ns)) AS from_ns
     FROM compilations WHERE step IS NOT NULL
 ), kinds AS (
-    SELECT rank, name, count(*) AS calls, sum(greatest(end_ns - from_ns, 0)) AS own_ns FROM own GROUP BY rank, name
+    SELECT rank, name, count(*) AS calls, sum(end_ns - from_ns) AS own_ns FROM own
+    -- Calls inside others are parts of them, and no more calls.
+    WHERE end_ns > from_ns GROUP BY rank, name
 )
 SELECT k.rank,
     if(sum(k.calls) = 1, '1 call compiles or loads', sum(k.calls) || ' calls compile or load')
