@@ -44,6 +44,13 @@ def test_compilations_after_the_first_are_found_with_their_guard(tmp_path: Path)
     assert found.place.startswith("Guard that failed: self.n == ")
 
 
+def test_one_compilation_is_not_called_many(tmp_path: Path) -> None:
+    """A size that changes costs one by default; the code then takes any size."""
+    found = answer(RULE, compiled(1, 100), tmp_path)
+    assert (found.status, found.title) == ("found", "Code compiled again within the steps")
+    assert "By default the first change of a size costs one, and its code takes any size" in found.why
+
+
 def test_short_ones_and_the_first_are_not(tmp_path: Path) -> None:
     assert answer(RULE, compiled(2, 20), tmp_path / "short").status == "not found"
     assert answer(RULE, compiled(0, 500), tmp_path / "first").status == "not found"
