@@ -14,8 +14,8 @@
 -- why = """oneDNN computes convolutions directly on blocked tensors; im2col writes and reads every input once per
 -- filter tap, and plain loops use neither the vector units nor the caches well."""
 -- cost = "Results differ in the last bits; the library needs workspace and compiles code at the first call."
--- unless = """oneDNN was disabled for reproducibility across machines, has no primitive for the data type or dilation, or
--- PyTorch takes its own loops by size: for one small image, or on one thread for 1x1 filters and few images."""
+-- unless = """oneDNN was disabled for reproducibility across machines, has no primitive for the data type or dilation,
+-- or PyTorch takes its own loops by size: for one small image, or on one thread for 1x1 filters and few images."""
 -- needs = ["conv_calls", "cpu_only"]
 -- [fix]
 -- pytorch = """torch.backends.mkldnn.enabled = True (the default; look for torch.backends.mkldnn.flags(enabled=False)),
@@ -46,7 +46,8 @@ WITH switch AS (
     FROM counted c LEFT JOIN primitives p ON p.id = c.id WHERE c.call_id IS NOT NULL
 ), call AS (
     SELECT p.rank, p.call_id, sum(p.own_ns) AS own_ns, bool_or(s.is_off OR s.is_off_by_default) AS is_off,
-        bool_or(s.is_off) AS is_set, bool_or(s.is_on) AS is_on, bool_or(coalesce(p.primitive IN ('gemm_api', 'matmul'), false)
+        bool_or(s.is_off) AS is_set, bool_or(s.is_on) AS is_on,
+        bool_or(coalesce(p.primitive IN ('gemm_api', 'matmul'), false)
             OR regexp_matches(p.name, '(?i)slow_conv|thnn_conv|im2col|unfold|nnpack|aten::convolution_backward'))
             AS is_product
     FROM part p JOIN switch s USING (rank)

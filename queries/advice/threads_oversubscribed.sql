@@ -42,7 +42,8 @@ SELECT w.rank, format('Threads: {}, cores: {}.', h.threads, h.cores) AS problem,
         WHEN c.processor_ns > p.recorded_ns THEN 'high that threads wait for cores; for how long is not recorded'
         ELSE 'low: it is not known whether any loop is parallel; the processor time may be that of one thread' END
         AS confidence, h.processes AS evidence
-FROM work w JOIN raw.ranks r USING (rank) JOIN processes p USING (rank) JOIN host h ON h.host IS NOT DISTINCT FROM r.host
+FROM work w JOIN raw.ranks r USING (rank) JOIN processes p USING (rank)
+JOIN host h ON h.host IS NOT DISTINCT FROM r.host
 LEFT JOIN least l ON l.rank = w.rank LEFT JOIN contention c ON c.rank = w.rank
 WHERE h.threads > h.cores AND w.rank NOT IN (SELECT rank FROM raw.kernels)
 ORDER BY w.rank

@@ -9,8 +9,8 @@
 -- operators_ns = "wall time in operators and primitives while recording, those inside one another counted once"
 -- processor_ns = "processor time of all its threads meanwhile; NULL where not recorded"
 -- received_pct = "processor time, of the operators' time: above 100 where several threads computed"
--- is_contended = """below 80 %, and others had the cores for half of the missing time at least, as far as that is recorded;
--- NULL where the processor time is not"""
+-- is_contended = """below 80 %, and others had the cores for half of the missing time at least, as far as that is
+-- recorded; NULL where the processor time is not"""
 SELECT rank, operators_ns, processor_ns, 100.0 * processor_ns / operators_ns AS received_pct,
     processor_ns < 0.8 * operators_ns
         -- While a thread waits for a core, all of them are busy; a hypervisor takes one alone.

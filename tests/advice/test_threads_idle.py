@@ -64,7 +64,7 @@ def test_the_time_of_the_processor_is_evidence(tmp_path: Path) -> None:
 def test_threads_gain_what_is_free_of_the_cores_and_of_computing_only(
     computes_ms: int, others_ms: int, worker_ms: int, saving_ms: float, tmp_path: Path
 ) -> None:
-    """Of 2,000 ms of two cores one thread takes 1,000 or 300; a worker of the run goes on step by step, others all the time."""
+    """One thread takes 1,000 or 300 of two cores' 2,000 ms; a worker goes on step by step, others all the time."""
     given = training(steps=2, length=500_000, device=None)
     given.about = {"threads": 1, "cores": 2}
     for start in (0, 500_000):
