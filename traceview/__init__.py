@@ -48,7 +48,7 @@ def convert(inputs: Input | Sequence[Input], capture: Input, *, jobs: int | None
     `traceview.errors.TraceviewError` with a sentence that says what to do.
     """
     from traceview import store
-    from traceview.paths import named
+    from traceview.errors import named
 
     return store.convert([named(path) for path in _listed(inputs)], named(capture), _options(jobs))
 
@@ -83,7 +83,7 @@ def open(path: Input, *, jobs: int | None = None) -> Trace:  # noqa: A001
     Raises `traceview.errors.InputError` for what cannot be read.
     """
     from traceview import store
-    from traceview.paths import named
+    from traceview.errors import named
 
     return Trace(store.open_capture(named(path), _options(jobs)), named(path).name)
 
@@ -136,8 +136,7 @@ def compare(*runs: Input | Sequence[Input], accept: Iterable[str] = ()) -> Answe
     """
     from traceview.analysis import compare as comparing
     from traceview.analysis.compare import Run
-    from traceview.errors import UsageError
-    from traceview.paths import named
+    from traceview.errors import UsageError, named
     from traceview.render.notebook import Answer
 
     def measured(path: Input, whole: bool) -> Run:
@@ -184,8 +183,7 @@ class Trace:
     ) -> None:
         """Write the page of `traceview page` to a file, with its options."""
         from traceview.analysis import page
-        from traceview.errors import writing
-        from traceview.paths import named
+        from traceview.errors import named, writing
         from traceview.render.page import render
 
         file = named(path)
@@ -253,7 +251,7 @@ class Trace:
 def _connected(trace: Input | Trace) -> Iterator[duckdb.DuckDBPyConnection]:
     """The connection of an opened trace, or one that lasts as long as the question."""
     from traceview import sql, store
-    from traceview.paths import named
+    from traceview.errors import named
 
     connection = trace.connection if isinstance(trace, Trace) else store.open_capture(named(trace))
     try:

@@ -9,6 +9,8 @@ import errno
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
 
 CHECK_FAILED = 1
 """Exit code where all went well and a check that the user asked for did not pass."""
@@ -79,6 +81,16 @@ def shortage(error: BaseException) -> str | None:
             "the memory that may be used here is too small for this; raise its limit (`ulimit -v`, or a container's)."
         )
     return None
+
+
+def named(path: Any) -> Path:
+    """The file or folder of this name. Raises `UsageError` for an empty name, which would be the current folder, and
+    for what is no name."""
+    if not isinstance(path, str | os.PathLike) or not isinstance(text := os.fspath(path), str) or "\0" in text:
+        raise UsageError(f"{repr(path)[:100]} is not the name of a file or folder.")
+    if not text:
+        raise UsageError("the name of the input is empty; give a capture, a trace file or a folder.")
+    return Path(text)
 
 
 @contextmanager

@@ -26,8 +26,6 @@ from typing import Any
 
 import tomli
 
-from traceview.errors import UsageError
-
 PACKAGE = Path(__file__).resolve().parent
 YOUNG_SECONDS = 60
 """A folder is without its lock for a moment after it is made."""
@@ -43,16 +41,6 @@ def content(folder: str) -> Path:
     """The folder `queries`, `collectors` or `samples`, in a checkout, an editable install or a wheel alike."""
     installed = PACKAGE / folder
     return installed if installed.is_dir() else PACKAGE.parent / folder
-
-
-def named(path: Any) -> Path:
-    """The file or folder of this name. Raises `UsageError` for an empty name, which would be the current folder, and
-    for what is no name."""
-    if not isinstance(path, str | os.PathLike) or not isinstance(text := os.fspath(path), str) or "\0" in text:
-        raise UsageError(f"{repr(path)[:100]} is not the name of a file or folder.")
-    if not text:
-        raise UsageError("the name of the input is empty; give a capture, a trace file or a folder.")
-    return Path(text)
 
 
 @cache

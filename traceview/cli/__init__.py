@@ -26,10 +26,10 @@ from traceview.errors import (
     UsageError,
     denied,
     meant,
+    named,
     shortage,
     unknown,
 )
-from traceview.paths import named
 
 INTERRUPTED = 130
 LEAST_FILES = 16
