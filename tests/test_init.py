@@ -122,6 +122,7 @@ def test_parameters_and_sections_on_request(folder: Path, tmp_path: Path) -> Non
         (lambda trace: traceview.open([trace]), UsageError, "is not the name of a file or folder."),
         (lambda trace: traceview.convert(5, trace.with_name("made")), UsageError, "5 is not the name of a file"),
         (lambda trace: traceview.compare("a\0b", trace), UsageError, "'a\\x00b' is not the name of a file"),
+        (lambda trace: traceview.convert(trace, ""), UsageError, "the name of the capture is empty."),
         (lambda trace: traceview.open(trace).page(b"x.html"), UsageError, "b'x.html' is not the name of a file"),
     ],
 )

@@ -50,7 +50,7 @@ def convert(inputs: Input | Sequence[Input], capture: Input, *, jobs: int | None
     from traceview import store
     from traceview.errors import named
 
-    return store.convert([named(path) for path in _listed(inputs)], named(capture), _options(jobs))
+    return store.convert([named(path) for path in _listed(inputs)], named(capture, "capture"), _options(jobs))
 
 
 def _listed(given: Input | Sequence[Input]) -> list[Input]:
@@ -186,7 +186,7 @@ class Trace:
         from traceview.errors import named, writing
         from traceview.render.page import render
 
-        file = named(path)
+        file = named(path, "page")
         text = render(page.gather(self.connection.cursor(), self.name, events, step, steps), __version__)
         with writing(str(file)):
             file.write_text(text, encoding="utf-8")

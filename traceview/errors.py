@@ -83,13 +83,14 @@ def shortage(error: BaseException) -> str | None:
     return None
 
 
-def named(path: Any) -> Path:
+def named(path: Any, what: str = "input") -> Path:
     """The file or folder of this name. Raises `UsageError` for an empty name, which would be the current folder, and
     for what is no name."""
     if not isinstance(path, str | os.PathLike) or not isinstance(text := os.fspath(path), str) or "\0" in text:
         raise UsageError(f"{repr(path)[:100]} is not the name of a file or folder.")
     if not text:
-        raise UsageError("the name of the input is empty; give a capture, a trace file or a folder.")
+        one = "; give a capture, a trace file or a folder" if what == "input" else ""
+        raise UsageError(f"the name of the {what} is empty{one}.")
     return Path(text)
 
 

@@ -33,7 +33,7 @@ PRIMITIVE = re.compile(r"^[a-z_0-9]+,[^,<>()]*,\w*$|^nnp_|^[xy]nn_\w|\((?:NHWC|N
 SPOKEN = re.compile(r"([a-z]\w*) ([a-z]\w*(?:[:+]\w+)+)(?: (forward\w*|backward\w*|undef))?")
 """A primitive as reports write it: `reorder jit:uni`."""
 OP = re.compile(
-    r"^(?:aten|autograd|torch|c10d|prims|quantized|mkldnn\w*)::\w|^(?:nccl|gloo|mpi|ucc|xccl|hccl):\w|Backward\d?$|^Optimizer\.|^[\w.-]+/[\w./-]+(?::\w+)?$"
+    r"^(?:aten|autograd|torch|c10d|prims|_?quantized|onednn|sparse|mkl|xnnpack|prepacked|mkldnn\w*)::\w|^(?:nccl|gloo|mpi|ucc|xccl|hccl):\w|Backward\d?$|^Optimizer\.|^[\w.-]+/[\w./-]+(?::\w+)?$"
 )
 
 

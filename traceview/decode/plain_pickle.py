@@ -49,7 +49,9 @@ def load(data: bytes) -> Any:
 
 
 def _try(memory: int, seconds: int) -> None:
-    for kind, most in ((resource.RLIMIT_CORE, 0), (resource.RLIMIT_CPU, seconds), (resource.RLIMIT_AS, memory)):
+    # Less stack than any thread has that loads it later.
+    stack = (resource.RLIMIT_STACK, 1 << 18)
+    for kind, most in ((resource.RLIMIT_CORE, 0), (resource.RLIMIT_CPU, seconds), (resource.RLIMIT_AS, memory), stack):
         hard = resource.getrlimit(kind)[1]
         with contextlib.suppress(OSError, ValueError):
             resource.setrlimit(kind, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
