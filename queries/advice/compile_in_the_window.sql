@@ -22,12 +22,14 @@
 -- compile_run_pct = { type = "DOUBLE", default = 2, doc = "found above this share of the recording, in percent" }
 WITH own AS (
     SELECT *, greatest(start_ns, coalesce(max(end_ns) OVER (PARTITION BY rank ORDER BY start_ns, end_ns DESC, id
-        ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), start_ns)) AS from_ns
+        ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), start_ns)) AS from_ns,
+        coalesce(end_ns <= max(end_ns) OVER (PARTITION BY rank, pid, tid ORDER BY start_ns, end_ns DESC, id
+            ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), false) AS is_part
     FROM compilations WHERE step IS NOT NULL
 ), kinds AS (
-    SELECT rank, name, count(*) AS calls, sum(end_ns - from_ns) AS own_ns FROM own
-    -- Calls inside others are parts of them, and no more calls.
-    WHERE end_ns > from_ns GROUP BY rank, name
+    SELECT rank, name, count(*) AS calls, sum(greatest(end_ns - from_ns, 0)) AS own_ns FROM own
+    -- Calls inside others of their thread are parts of them, and no more calls.
+    WHERE NOT is_part AND end_ns > start_ns GROUP BY rank, name
 )
 SELECT k.rank,
     if(sum(k.calls) = 1, '1 call compiles or loads', sum(k.calls) || ' calls compile or load')

@@ -75,7 +75,8 @@ WITH switch AS (
         coalesce(sum(f.direct_floor_ns / $cpu_turbo / v.per), 0) AS floor_ns
     -- For numbers of eight bytes (float64, complex) the library has no primitive.
     FROM call l JOIN counted_conv_calls v ON v.op_id = l.call_id
-        AND if(l.is_on, coalesce(v.element_bytes, 8) < 4, coalesce(v.element_bytes, 0) < 8)
+        AND if(l.is_on AND coalesce(v.input_shape[1] = 1 OR list_max(v.filter_shape[3:]) = 1 AND v.input_shape[1] < 16,
+            true), coalesce(v.element_bytes, 8) < 4, coalesce(v.element_bytes, 0) < 8)
     LEFT JOIN conv_floors f ON f.op_id = v.op_id AND f.direction = v.direction
     GROUP BY l.rank, l.call_id
 ), lowered AS (

@@ -39,18 +39,18 @@ WITH host AS (
     WHERE had_ns > 0 AND busy_ns IS NOT NULL AND own_ns IS NOT NULL
 ), scaled AS (
     SELECT w.*, h.*, p.threads / greatest(h.each, p.threads) AS part, c.is_contended IS NULL AS is_unwatched,
-        least(w.busy_ns, w.step_ns * (c.processor_ns / p.recorded_ns)) AS work_ns,
+        least(w.busy_ns, c.processor_ns / greatest(s.n_steps, 1)) AS work_ns,
         100.0 * f.free_ns / f.had_ns AS free_pct, w.step_ns * (f.free_ns / greatest(f.left_ns, f.free_ns, 1)) AS most_ns
     FROM work w JOIN raw.ranks r USING (rank) JOIN host h ON h.host IS NOT DISTINCT FROM r.host
-    JOIN processes p ON p.rank = w.rank
+    JOIN processes p ON p.rank = w.rank JOIN scope s ON s.rank = w.rank
     LEFT JOIN contention c ON c.rank = w.rank LEFT JOIN watched f ON f.rank = w.rank
     WHERE c.is_contended IS NOT TRUE AND h.threads < h.cores AND p.threads > 0
         AND w.rank NOT IN (SELECT rank FROM raw.kernels)
 )
 SELECT rank, format('Threads: {}, cores: {}. Operators take {:.3f} ms of a step, {:.3f} ms with {} threads in this '
     || 'process if that scales linearly.',
-        threads, cores, busy_ns / 1e6, busy_ns * part / 1e6, CAST(each AS BIGINT)) AS problem, 'On ' || host AS place,
-    least(work_ns * (1 - part), most_ns) AS saving_ns,
+        threads, cores, busy_ns / 1e6, (busy_ns - least(work_ns * (1 - part), most_ns)) / 1e6, CAST(each AS BIGINT))
+        AS problem, 'On ' || host AS place, least(work_ns * (1 - part), most_ns) AS saving_ns,
     CASE WHEN rank IN (SELECT rank FROM compilations WHERE step IS NOT NULL)
             THEN 'low: code was compiled within the steps, which is counted as work of operators; '
         WHEN most_ns IS NOT NULL THEN 'medium: threads, cores and how busy these were are recorded; '

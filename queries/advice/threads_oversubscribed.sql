@@ -25,7 +25,7 @@ WITH host AS (
         list(format('rank {}: {} threads', p.rank, p.threads) ORDER BY p.rank) AS processes
     FROM processes p JOIN raw.ranks r USING (rank) WHERE p.threads IS NOT NULL AND p.cores IS NOT NULL GROUP BY r.host
 ), work AS (
-    SELECT rank, sum(mean_ns / per) AS busy_ns FROM counted GROUP BY rank
+    SELECT rank, sum(mean_ns / per) AS busy_ns, any_value(step_ns) AS step_ns FROM counted GROUP BY rank
 ), least AS (
     -- Peaks are those of all threads: as many as there are cores count.
     SELECT v.rank, sum(f.direct_floor_ns / v.per) / $cpu_turbo * greatest(any_value(p.threads / p.cores), 1) AS floor_ns
@@ -34,9 +34,13 @@ WITH host AS (
 )
 SELECT w.rank, format('Threads: {}, cores: {}.', h.threads, h.cores) AS problem, 'On ' || h.host AS place,
     if(c.is_contended OR h.n < h.cores AND c.processor_ns <= c.operators_ns, NULL,
-        greatest(w.busy_ns - coalesce(l.floor_ns, 0), 0)) AS saving_ns,
+        least(greatest(w.busy_ns - coalesce(l.floor_ns, 0), 0),
+            if(p.cores >= p.host_cores, w.step_ns * (p.busy_ns / nullif(p.host_cores * p.host_ns, 0)), NULL)))
+        AS saving_ns,
     CASE WHEN c.is_contended THEN 'low: whether threads of this run wait for one another, and what that costs, is not '
             || 'known: other programs took processors too'
+        WHEN p.cores >= p.host_cores AND p.busy_ns < 0.5 * p.host_cores * p.host_ns
+            THEN 'low: most of the time of the cores was free, and a thread only waits while all of them are busy'
         WHEN c.processor_ns IS NULL OR h.n >= h.cores
             THEN 'medium: threads and cores are recorded; whether threads wait for cores is not'
         WHEN c.processor_ns > p.recorded_ns THEN 'high that threads wait for cores; for how long is not recorded'

@@ -29,5 +29,5 @@ SELECT model, concat_ws(' ', framework, version) AS framework, forward_ns,
     if(is_equal AND training_ns IS NOT NULL, rank() OVER (same ORDER BY training_ns), NULL) AS training_place, cannot,
     if(is_equal, NULL, reason) AS differs, batch, device, source
 FROM found
-WINDOW same AS (PARTITION BY model, batch, device, source)
+WINDOW same AS (PARTITION BY model, batch, device, source, is_equal)
 ORDER BY model, batch, source, both_ns, training_ns, framework, device

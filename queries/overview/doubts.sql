@@ -57,7 +57,8 @@ WITH work AS (
     SELECT c.rank, p.value->'$.cost' AS cost FROM raw.captures c, json_each(c.options, '$.ranks') p
     WHERE TRY_CAST(p.value->>'$.rank' AS BIGINT) = c.rank
 ), bare AS (
-    SELECT rank, max(TRY_CAST(coalesce(cost->>'$.bare_mean_ns', cost->>'$.bare_step_ns') AS BIGINT)) AS bare_ns
+    SELECT rank, max(TRY_CAST(coalesce(cost->>'$.bare_mean_ns', cost->>'$.bare_step_ns') AS BIGINT)) AS bare_ns,
+        max(TRY_CAST(cost->>'$.profiled_step_ns' AS BIGINT)) AS profiled_ns
     FROM told GROUP BY rank
 ), warmup AS (
     SELECT rank, count(*) FILTER (is_warmup) AS n, count(*) AS n_all, avg(dur_ns) FILTER (is_warmup) AS left_ns,
@@ -134,7 +135,7 @@ WITH work AS (
     -- Of a file that is cut off it is not known how many it held.
     FROM captures WHERE n_dropped > 0.01 * n_events AND rank NOT IN (SELECT rank FROM missing_parts)
     UNION ALL
-    SELECT m.rank, 0.5, m.text || if(m.is_certain AND s.has_steps AND j.n > 1,
+    SELECT m.rank, 0.5, m.text || if(m.is_certain AND s.n_steps > 0 AND j.n > 1,
         '; means over ranks count what its steps lack as no time', '')
     FROM missing_parts m CROSS JOIN job j LEFT JOIN scope s ON s.rank = m.rank
     UNION ALL
@@ -164,13 +165,14 @@ WITH work AS (
     FROM told
     WHERE json_type(cost, '$.shared') = 'ARRAY'
     UNION ALL
-    SELECT rank, 19, format('{} of the {} recorded steps are left out as warm-up: they took {:.1f} ms each, those that '
-        || 'count {:.1f} ms', n, n_all, left_ns / 1e6, step_ns / 1e6)
+    SELECT rank, 19, format('{} of the {} recorded steps are left out as warm-up: they took {:.1f} ms on average, '
+        || 'those that count {:.1f} ms', n, n_all, left_ns / 1e6, step_ns / 1e6)
     FROM warmup WHERE 2 * n >= n_all
     UNION ALL
-    SELECT rank, 20, format('Before the recording a step took {:.1f} ms, the recorded ones that count take {:.1f} ms: '
+    SELECT rank, 20, format('Outside the recording a step takes {:.1f} ms, the recorded ones that count {:.1f} ms: '
         || 'they are not like most of the run', bare_ns / 1e6, step_ns / 1e6)
-    FROM warmup JOIN bare USING (rank) WHERE bare_ns > 1.5 * step_ns
+    -- Marks of the program may hold a part of what the collector took for a step.
+    FROM warmup JOIN bare USING (rank) WHERE bare_ns > 1.5 * greatest(step_ns, profiled_ns)
 )
 SELECT min(rank) AS rank, 'Doubt: ' || arg_min(text, rank)
     || CASE WHEN count(*) > 1 THEN format(' (rank {}; so have {} more)', min(rank), count(*) - 1)

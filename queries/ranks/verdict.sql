@@ -102,16 +102,19 @@ WITH call AS (
         others_ns / 1e6)
     FROM slow_ranks WHERE basis = 'compute' AND is_clear
     UNION ALL
-    SELECT if(is_few, 7, 8), format('{}anks differ by more than 2 % of the step, but {}: {}{}.',
-        if(EXISTS (FROM slow_ranks WHERE basis = 'arrival' AND is_clear), 'Other r', 'R'),
+    SELECT if(is_few, 7, 8), format('Ranks {}differ by more than 2 % of the {}, but {}: {}{}.',
+        if(EXISTS (FROM slow_ranks WHERE basis = 'arrival' AND is_clear), 'also ', ''), any_value(whole),
         if(is_few, 'the steps are too few to tell that from chance (collect --steps records more)',
             'no more clearly than chance allows'),
-        array_to_string(list(format('{} ({} {} other{} in {} of {} step{}{})', who,
-            if(basis = 'arrival', 'later than', 'computing longer than'), n_others, if(n_others = 1, '', 's'), n_apart,
-            n_steps, if(n_steps = 1, '', 's'), coalesce(format('; {} such would tell', n_needed), ''))
+        array_to_string(list(format('{} ({} {} other{}{}{})', who,
+            if(basis = 'arrival', 'later than', 'computing longer than'), n_others, if(n_others = 1, '', 's'),
+            if(whole = 'step', format(' in {} of {} step{}', n_apart, n_steps, if(n_steps = 1, '', 's')), ''),
+            coalesce(format('; {} such would tell', n_needed), ''))
             ORDER BY excess_ns DESC, who, basis)[:3], '; '),
         if(count(*) > 3, '; ...', ''))
-    FROM (SELECT *, n_needed IS NOT NULL AS is_few FROM slow_ranks WHERE NOT is_clear) GROUP BY is_few
+    FROM (SELECT *, n_needed IS NOT NULL AS is_few, (SELECT if(bool_or(has_steps), 'step', 'recording') FROM scope)
+        AS whole FROM slow_ranks WHERE NOT is_clear)
+    GROUP BY is_few
     UNION ALL
     SELECT 9, format('No rank makes the others wait by more than 2 % of the step and the error of the clocks{}.',
         if(EXISTS (FROM unknown_waits), ', where it is known who came last', ''))

@@ -32,16 +32,19 @@ WITH rated AS (
             WHEN any_value(c.covered_pct) < 95
                 THEN 'at least: the rest of the device time has no recorded arguments or model'
             ELSE 'measured' END AS verdict,
-        any_value(f.peaks_from) AS peaks_from
+        any_value(f.peaks_from) AS peaks_from, f.rank IN (SELECT rank FROM conv_calls
+            WHERE regexp_matches(algorithm, '^(winograd|fft|several)')) AS is_fewer
     FROM step_flop f JOIN covered c USING (rank)
     GROUP BY f.rank
 )
-SELECT * REPLACE (if(within_peak(hfu_pct) IS NULL, NULL, within_peak(mfu_pct)) AS mfu_pct,
+SELECT * EXCLUDE (is_fewer) REPLACE (if(within_peak(hfu_pct) IS NULL, NULL, within_peak(mfu_pct)) AS mfu_pct,
     if(within_peak(mfu_pct) IS NULL, NULL, within_peak(hfu_pct)) AS hfu_pct,
     CASE WHEN mfu_pct IS NOT NULL AND within_peak(greatest(mfu_pct, hfu_pct)) IS NULL
-        THEN format('cannot tell: {:.0f} % of the peak, more than the device can do; a count, the type or the '
-            || 'device is wrong', greatest(mfu_pct, hfu_pct))
+        THEN format('cannot tell: {:.0f} % of the peak, {}',
+            greatest(mfu_pct, hfu_pct), if(is_fewer, 'by the FLOP of direct convolutions: Winograd and FFT do with '
+            || 'fewer', 'more than the device can do; a count, the type or the device is wrong'))
         WHEN greatest(mfu_pct, hfu_pct) > 100 AND regexp_matches(verdict, '^(measured|at least)')
-            THEN 'about: above the peak, which is that at the clock of the datasheet'
+            THEN if(is_fewer, 'about: Winograd and FFT do with fewer FLOP than direct convolutions, which are counted',
+                'about: above the peak, which is that at the clock of the datasheet')
         ELSE verdict END AS verdict)
 FROM rated

@@ -20,7 +20,7 @@
 -- chance = "how likely chance alone does this; at most 1"
 -- is_clear = "whether that is at most 0.05: others are not to be named"
 -- n_needed = """steps that would make it clear if these ranks were apart in all, as they are in those compared: NULL
--- where it is clear or they are not"""
+-- where it is clear or they are not, or no steps are marked"""
 -- caused_ns = """of arrival: wait per step in collectives of which one of these is the last, of the one of the others
 -- that waits longest"""
 -- parts = "parts that take these ranks longer per step than the others, by the medians, the largest first"
@@ -131,7 +131,7 @@ WITH step AS (
 SELECT c.basis, c.ranks, c.n_others, c.best.kind AS kind, c.best.label AS label, abs(c.own_ns) AS own_ns,
     abs(c.others_ns) AS others_ns, c.own_ns - c.others_ns AS excess_ns, c.n_steps, c.n_apart,
     least(c.by_steps, c.by_trait, f.by_collectives, 1) AS chance, chance <= 0.05 AS is_clear,
-    CASE WHEN NOT is_clear AND c.n_apart = c.n_steps
+    CASE WHEN NOT is_clear AND c.n_apart = c.n_steps AND (SELECT bool_or(has_steps) FROM scope)
         THEN CAST(greatest(c.n_steps, ceil(-ln(0.05) / c.ln_choices)) + 1 AS BIGINT) END AS n_needed,
     d.caused_ns, p.parts, c.step_ns, if(len(c.ranks) = 1, 'rank ', 'ranks ')
         || if(len(c.ranks) > 2 AND c.ranks[-1] - c.ranks[1] + 1 = len(c.ranks),

@@ -11,7 +11,7 @@ WITH spent AS (
     SELECT rank, category, alone_ns / per AS own_ns, false AS has_op FROM totals
     WHERE is_counted AND NOT has_op AND kind <> 'copy' AND category <> 'communication'
     UNION ALL
-    SELECT rank, category, mean_ns / per, true FROM counted
+    SELECT rank, category, alone_ns / per, true FROM counted
     WHERE category = 'gemm' AND op_id IS NOT NULL AND op_id NOT IN (SELECT op_id FROM op_calls)
 )
 SELECT t.rank, p.part, format('{} whose operator is not known{} take {:.1f} % of the device''s busy time',

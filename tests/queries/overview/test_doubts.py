@@ -265,9 +265,9 @@ def test_steps_that_count_and_are_not_like_the_others(
         given.span("step", f"ProfilerStep#{number}", begin, begin + length)
         given.kernel("k", begin + 10, begin + length, launched=begin + 5)
         begin += length
-    warmup = "2 of the 4 recorded steps are left out as warm-up: they took 7.0 ms each, those that count 1.0 ms"
-    bare = "Before the recording a step took 4.6 ms, the recorded ones that count take 1.0 ms: they are not like most"
-    assert doubts(given, tmp_path) == [f"Doubt: {warmup}.", f"Doubt: {bare} of the run."][:n_doubts]
+    warmup = "2 of the 4 recorded steps are left out as warm-up: they took 7.0 ms on average, those that count 1.0 ms"
+    bare = "Outside the recording a step takes 4.6 ms, the recorded ones that count 1.0 ms: they are not like most of"
+    assert doubts(given, tmp_path) == [f"Doubt: {warmup}.", f"Doubt: {bare} the run."][:n_doubts]
 
 
 def test_pauses_of_the_profiler(tmp_path: Path) -> None:
