@@ -39,6 +39,19 @@ def test_spans_of_compilers_inside_one_another_are_one_call(tmp_path: Path) -> N
     assert found.evidence == ("compile_fx_inner (dynamo_timed): 1 calls, 0.100 ms",)
 
 
+def test_compilations_side_by_side_are_as_many_calls(tmp_path: Path) -> None:
+    """Their time is counted once: from the start of the first to the end of the last."""
+    given = steps(0)
+    for thread, (start, end) in enumerate([(100, 600), (110, 560), (120, 650)]):
+        given.add("api_calls", name="cuModuleLoadData", kind="runtime", pid=1, tid=thread, start_ns=1000 * start,
+                  dur_ns=1000 * (end - start))  # fmt: skip
+    found = answer(RULE, given, tmp_path)
+    assert (found.problem, found.saving_ns) == (
+        "3 calls compile or load code within the recorded steps, for 0.550 ms in all.",
+        550_000,
+    )
+
+
 def test_an_empty_capture_cannot_tell(tmp_path: Path) -> None:
     found = answer(RULE, Given(), tmp_path)
     assert (found.status, found.reason) == ("cannot tell", "the trace has no steps.")

@@ -85,6 +85,21 @@ def test_products_of_an_operator_of_an_extension_are_not_denied(tmp_path: Path) 
     assert said.reason.endswith("whose operator is not known, or not its sizes, take 20.0 % of the device's busy time.")
 
 
+@pytest.mark.parametrize("devices", [1, 8])
+def test_the_share_is_of_all_devices_of_a_rank(devices: int, tmp_path: Path) -> None:
+    """Beside a product of 100 us one of an extension of 25 us, on each of them."""
+    given = steps(0, inner=64, us=100)
+    for device in range(devices):
+        if device:
+            given.device(H100, device=device)
+        for start in (0, 1000, 2000):
+            if device:
+                given.kernel("elementwise_kernel", start + 30, start + 130, device=device, launched=start + 12)
+            given.op("vllm::moe_forward", start + 500, start + 510, [(4096, 64), (64, 4096)], ["", ""], "c10::BFloat16")
+            given.kernel("nvjet_tst_128x256", start + 520, start + 545, device=device, launched=start + 501)
+    assert "take 20.0 % of the device's busy time" in answer(RULE, given, tmp_path).reason
+
+
 def test_a_product_is_found_beside_others_of_no_known_operator(tmp_path: Path) -> None:
     given = steps(1.25)
     given.kernel("nvjet_tst_128x256_64x4_2x1_v_bz_coopA_NTN", 400, 900)

@@ -138,3 +138,32 @@ def test_each_process_of_a_host_gets_its_share_of_the_cores(tmp_path: Path) -> N
 def test_an_empty_capture_cannot_tell(tmp_path: Path) -> None:
     found = answer(RULE, Given(), tmp_path)
     assert (found.status, found.reason) == ("cannot tell", REASON)
+
+
+def used(given: Given, **ms: int) -> Given:
+    """A recording that took this much time of the processor and of the machine."""
+    given.about["usage"] = {f"{key}_ns": 1_000_000 * value for key, value in ms.items()} | {"cores": 2}
+    return given
+
+
+def test_time_between_steps_is_not_spread_over_them(tmp_path: Path) -> None:
+    """Ten steps of 10 ms in a second, in which one thread of two cores computes throughout."""
+    given = Given()
+    given.about = {"threads": 1, "cores": 2}
+    for begin in range(0, 1_000_000, 100_000):
+        given.span("step", f"ProfilerStep#{begin // 100_000}", begin, begin + 10_000)
+        given.op("aten::mm", begin, begin + 10_000)
+    used(given, wall=1000, machine=1000, user=100, system=0, own=100, busy=100, stolen=0)
+    found = answer(RULE, given, tmp_path)
+    assert (found.status, found.saving_ns) == ("found", 5_000_000)
+
+
+def test_the_time_that_is_left_is_that_without_the_saving(tmp_path: Path) -> None:
+    """Operators last for 400 ms of a step and compute for 150 of these."""
+    given = training(2, 500_000, device=None)
+    given.about = {"threads": 1, "cores": 2}
+    for begin in (0, 500_000):
+        given.op("aten::mm", begin, begin + 400_000)
+    used(given, wall=1000, machine=1000, user=300, system=0, own=300, busy=300, stolen=0)
+    found = answer(RULE, given, tmp_path)
+    assert found.saving_ns == 75_000_000 and "take 400.000 ms of a step, 325.000 ms with 2 threads" in found.problem

@@ -70,3 +70,15 @@ def test_as_many_are_not(tmp_path: Path) -> None:
 def test_an_empty_capture_cannot_tell(tmp_path: Path) -> None:
     found = answer(RULE, Given(), tmp_path)
     assert (found.status, found.reason) == ("cannot tell", REASON)
+
+
+def test_while_cores_are_free_no_thread_waits_for_one(tmp_path: Path) -> None:
+    given = training(3, 1_000_000, device=None)
+    given.about = {"threads": 64, "cores": 32}
+    for begin in range(0, 3_000_000, 1_000_000):
+        given.op("aten::mm", begin, begin + 800_000)
+    usage = {"wall": 3000, "machine": 3000, "user": 3300, "system": 0, "own": 3300, "busy": 3400, "stolen": 0}
+    given.about["usage"] = {f"{key}_ns": 1_000_000 * value for key, value in usage.items()} | {"cores": 32}
+    found = answer(RULE, given, tmp_path)
+    assert found.confidence.startswith("low: most of the time of the cores was free")
+    assert found.saving_ns == pytest.approx(1e9 * 3400 / (32 * 3000), abs=1)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from given import Given, pick, section
+from given import Given, conv, pick, section
 
 SQUARE = [[1024, 1024], [1024, 1024]]
 FLOP = 2 * 1024**3
@@ -163,3 +163,22 @@ def test_what_is_computed_again_is_a_phase_of_its_own(shared: Path, captures: An
     found = {row["phase"]: row for row in section(connection, "mfu/phases")}
     assert found["computed again"]["calls"] == 19 and found["computed again"]["model_flop"] == 0
     assert 3 * found["computed again"]["executed_flop"] == pytest.approx(101732843520)
+
+
+def test_beyond_the_peak_by_an_algorithm_with_fewer_products_no_count_is_called_wrong(tmp_path: Path) -> None:
+    """FLOP of a convolution are those of the direct method; Winograd ran 1.45 times as fast as these could."""
+    given = Given()
+    given.device("NVIDIA GeForce GTX 1080 Ti")
+    shape = (64, 256, 56, 56)
+    us = 2 * 64 * 256 * 56 * 56 * 256 * 9 / 11.34e12 / 1.45 * 1e6
+    for number in range(2):
+        begin = (us + 200) * number
+        given.span("step", f"ProfilerStep#{number}", begin, begin + us + 200)
+        conv(given, begin + 20, shape, (256, 256, 3, 3), padding=1)
+        name = "maxwell_scudnn_winograd_128x128_ldg1_ldg4_tile148n_nt"
+        given.kernel(name, begin + 100, begin + 100 + us, launched=begin + 25)
+    [row] = section(given.open(tmp_path), "mfu/utilisation")
+    assert row["mfu_pct"] is None
+    assert row["verdict"] == (
+        "cannot tell: 143 % of the peak, by the FLOP of direct convolutions: Winograd and FFT do with fewer"
+    )

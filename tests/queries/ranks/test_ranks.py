@@ -234,6 +234,16 @@ def test_where_the_steps_are_too_few_for_any_difference_that_is_said(tmp_path: P
     assert "than chance allows: rank 0 (computing longer than 1 other in 3 of 4 steps)." in said
 
 
+def test_without_steps_nothing_is_said_of_steps(tmp_path: Path) -> None:
+    ranks = Job(ranks=2, steps=1, late=lambda step, rank: 100.0 * rank).build()
+    for given in ranks:
+        given.rows["ranges"] = [row for row in given.rows["ranges"] if row["kind"] != "step"]
+    write(tmp_path, *ranks)
+    said = texts(connected(tmp_path))
+    assert "Ranks differ by more than 2 % of the recording, but no more clearly than chance allows: rank 1 (later than "
+    "1 other)" in said and "step" not in said.split("allows: ")[1]
+
+
 def test_ranks_that_do_other_work_are_not_compared(tmp_path: Path) -> None:
     """A stage of a pipeline with three times the kernels is not slow."""
     stages = []
