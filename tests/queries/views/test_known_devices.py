@@ -63,9 +63,9 @@ def test_every_architecture_is_told_by_its_own_examples(tmp_path: Path) -> None:
 
 def test_a_guess_says_so_wherever_a_peak_is_shown(tmp_path: Path) -> None:
     given = Given()
-    given.span("step", "0", 0, 20)
+    given.span("step", "0", 0, 200)
     conv(given, 0, (16, 64, 28, 28), (64, 64, 3, 3), padding=1)
-    given.kernel(VOLTA, 2, 8, launched=1)
+    given.kernel(VOLTA, 2, 102, launched=1)
     with given.open(tmp_path) as connection:
         peak, source = rows(connection, "SELECT peak_flop_per_s, peaks_from FROM conv_costs")[0]
         # What is thought is not what was recorded.
