@@ -155,7 +155,7 @@ def pairs_seen(folder: Path, calls: Iterable[tuple[str, int, int, list[Any]]]) -
 
 
 def test_flash_attention_of_a_gpu_is_causal_from_the_bottom_right(tmp_path: Path) -> None:
-    """Two queries see 7 and 8 of 8 keys, as the last ones; by the other operators they are the first, and see 1 and 2."""
+    """Two queries see 7 and 8 of 8 keys, being the last; by the other operators they are the first: 1 and 2."""
     product, kernel = "aten::_scaled_dot_product_", "aten::_flash_attention_"
     backward = [*"qqkkq", "", "", "", 2, 8, 0.0, True, "", "", ""]
     calls = [
