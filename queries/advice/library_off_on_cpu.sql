@@ -3,8 +3,8 @@
 -- loops, where the framework has oneDNN: no convolution primitive under them, and a sign of the other way (a matrix
 -- product of the library below, the operator's name, a switch that is off, or TensorFlow's default of off on a
 -- processor without AVX512_VNNI, AVX512_BF16, AVX_VNNI or AMX). Calls on float64, for which oneDNN has no primitive,
--- are left out, and where PyTorch's switch is recorded as on all but those of fewer bits than float32: PyTorch then
--- chose its own loops by the size of the call. The bound: where calls are lowered to a matrix product
+-- are left out, and where PyTorch's switch is recorded as on those on float32 of one image, or with 1x1 filters of
+-- fewer than 16: for such PyTorch may choose its own loops. The bound: where calls are lowered to a matrix product
 -- or given to NNPACK, what a layer's calls take beyond the rate of its fastest pass in this recording and, for images
 -- in the plain layout, one pass over input and output (at the rate of the activations), for the library reorders them;
 -- else what the calls take beyond the processor's peak, or all of it where shapes or peak are not known. The switches
