@@ -54,7 +54,8 @@ WITH work AS (
 ), ahead AS (
     SELECT rank, avg(marked_ns) AS marked_ns, avg(needed_ns) AS needed_ns FROM turn GROUP BY rank HAVING count(*) >= 3
 ), told AS (
-    SELECT c.rank, p.value->'$.cost' AS cost FROM raw.captures c, json_each(c.options, '$.ranks') p
+    -- Each file of a rank has the options.
+    SELECT DISTINCT c.rank, p.value->'$.cost' AS cost FROM raw.captures c, json_each(c.options, '$.ranks') p
     WHERE TRY_CAST(p.value->>'$.rank' AS BIGINT) = c.rank
 ), bare AS (
     SELECT rank, max(TRY_CAST(coalesce(cost->>'$.bare_mean_ns', cost->>'$.bare_step_ns') AS BIGINT)) AS bare_ns,

@@ -246,6 +246,8 @@ def test_a_device_that_works_in_a_part_of_the_recording(worked_us: int, share: s
 def test_a_second_optimizer_that_the_recorded_steps_have_another_share_of(shared: object, tmp_path: Path) -> None:
     given = kernels(10)
     given.about["cost"] = {"shared": shared, "profiled_steps": 4, "bare_steps": 33}
+    # So has the log of the same process, which is a file of its own.
+    given.add("captures", rank=0, options=json.dumps({"ranks": [{"rank": 0, "cost": given.about["cost"]}]}))
     said = (
         "Doubt: A second optimizer (or function that trains) came with 0 of the 4 recorded steps and 3 of 33 others: "
     )
