@@ -216,6 +216,18 @@ def test_one_bar_of_layers_and_passes_for_each_framework(tmp_path: Path) -> None
     assert sum(row["busy_ns"] for row in few) == sum(row["busy_ns"] for row in rows)
 
 
+def test_places_are_among_those_whose_conditions_are_equal(tmp_path: Path) -> None:
+    row = {"model": "alexnet", "batch": 128, "mode": "train", "status": "published", "device": "gpu", "source": "there"}
+    rows = [
+        {**row, "framework": "neon", "step_ns": 50_000_000, "differs": "network", "reason": "groups"},
+        {**row, "framework": "caffe", "step_ns": 80_000_000},
+        {**row, "framework": "torch7", "step_ns": 90_000_000},
+    ]
+    alone = connected(results.write(tmp_path / "published", {"framework_times": rows}, {"kind": "study frameworks"}))
+    found = {row["framework"]: row["training_place"] for row in section(alone, "published")}
+    assert found == {"neon": None, "caffe": 1, "torch7": 2}
+
+
 def test_published_times_have_places_of_their_own(study: duckdb.DuckDBPyConnection) -> None:
     names = ("model", "framework", "forward_place", "cannot", "differs")
     assert [tuple(row[name] for name in names) for row in section(study, "published")] == [
