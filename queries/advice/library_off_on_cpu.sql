@@ -14,8 +14,8 @@
 -- why = """oneDNN computes convolutions directly on blocked tensors; im2col writes and reads every input once per
 -- filter tap, and plain loops use neither the vector units nor the caches well."""
 -- cost = "Results differ in the last bits; the library needs workspace and compiles code at the first call."
--- unless = """oneDNN was disabled for reproducibility across machines, has no primitive for the data type or dilation,
--- or PyTorch takes its own loops by size: for one small image, or on one thread for 1x1 filters and few images."""
+-- unless = """oneDNN was disabled for reproducibility across machines, or has no primitive for the data type or
+-- dilation, or PyTorch takes its own loops by size (few images)."""
 -- needs = ["conv_calls", "cpu_only"]
 -- [fix]
 -- pytorch = """torch.backends.mkldnn.enabled = True (the default; look for torch.backends.mkldnn.flags(enabled=False)),
