@@ -19,6 +19,11 @@ WITH point AS (
         max(batch) FILTER (speedup <= 1) AS last_slow, count(*) AS n, bool_or(verdict = 'too noisy') AS is_noisy,
         if(bool_and(verdict = 'slower'), 'are not', 'were not shown to be') AS are_not
     FROM placed GROUP BY mode, ranks, base_ranks
+), later AS (
+    SELECT mode, ranks, string_agg(p.batch, ', ' ORDER BY p.batch) AS batches,
+        string_agg(DISTINCT p.verdict, ', ' ORDER BY p.verdict) AS verdicts
+    FROM placed p JOIN judged j USING (mode, ranks)
+    WHERE p.batch > j.batch AND p.verdict <> 'faster' AND coalesce(j.last_slow < j.batch, true) GROUP BY mode, ranks
 )
 SELECT j.mode AS scaling, j.ranks, j.batch,
     round(exp(ln(p.before) + ln(p.speedup_before) / nullif(ln(p.speedup_before) - ln(p.speedup), 0)
@@ -31,7 +36,9 @@ SELECT j.mode AS scaling, j.ranks, j.batch,
         ELSE format('faster from {} on', j.batch) END,
         CASE WHEN p.verdict = 'faster' OR j.batch IS NULL THEN ''
             ELSE format(', by an estimate whose verdict is: {}', p.verdict) END,
+        CASE WHEN r.batches IS NULL THEN '' ELSE format('; the verdict with {} is: {}', r.batches, r.verdicts) END,
         if(is_noisy AND p.verdict IS DISTINCT FROM 'too noisy', '; some batches are too noisy to tell', '')) AS answer
 FROM judged j LEFT JOIN placed p ON p.mode = j.mode AND p.ranks = j.ranks AND p.batch = j.batch
+LEFT JOIN later r ON r.mode = j.mode AND r.ranks = j.ranks
 WHERE j.n > 1
 ORDER BY scaling, j.ranks

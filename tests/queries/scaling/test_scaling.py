@@ -123,6 +123,19 @@ def test_break_even_of_the_smallest_batch_alone_and_of_none_that_was_told_apart(
     ]
 
 
+def test_break_even_says_which_larger_batches_were_not_told_apart(study: Study) -> None:
+    same = {"verdict": "no difference seen"}
+    points = [
+        *(point(2, batch, s) for batch, s in ((8, 0.8), (16, 1.4))),
+        *(point(2, batch, 1.02, **same) for batch in (32, 64)),
+        *(point(3, batch, s, **same) for batch, s in ((8, 1.02), (16, 1.02), (32, 0.98))),
+    ]
+    assert [row["answer"] for row in study.of("breakeven", scaling_points=points)] == [
+        "faster from 16 on; the verdict with 32, 64 is: no difference seen",
+        "faster with 8, but not with 32 again, by an estimate whose verdict is: no difference seen",
+    ]
+
+
 def exchange(ranks: int, **more: Any) -> dict[str, Any]:
     row = {
         "mode": "weak", "ranks": ranks, "batch": 8, "global_batch": 8 * ranks, "library": "gloo", "calls": 2.0,
