@@ -29,7 +29,7 @@
 -- work_flop = "multiplications and additions of the direct method{, per step| in the recording}"
 -- effective_flop_per_s = "work over total time"
 -- executed_flop_per_s = "modelled FLOPs of the algorithm (see the report algorithms) over total time"
--- peak_pct = "executed FLOP/s, of the device's peak; empty if that is unknown"
+-- peak_pct = "executed FLOP/s, of the device's peak; empty if that is unknown or exceeded by far"
 -- share_pct = "of all convolution time"
 -- [headings]
 -- peak_pct = "of peak"
@@ -47,8 +47,8 @@ SELECT layer, direction, algorithm,
         0) AS effective_flop_per_s,
     1e9 * sum(calls / per_rank * executed_flop) / nullif(sum(total_ns / per_rank) FILTER (executed_flop IS NOT NULL), 0)
         AS executed_flop_per_s,
-    100e9 * sum(calls / per_rank * executed_flop) FILTER (peak_flop_per_s IS NOT NULL)
-        / nullif(sum(total_ns / per_rank * peak_flop_per_s) FILTER (executed_flop IS NOT NULL), 0) AS peak_pct,
+    within_peak(100e9 * sum(calls / per_rank * executed_flop) FILTER (peak_flop_per_s IS NOT NULL)
+        / nullif(sum(total_ns / per_rank * peak_flop_per_s) FILTER (executed_flop IS NOT NULL), 0)) AS peak_pct,
     100.0 * sum(total_ns / per_rank) / nullif(sum(sum(total_ns / per_rank)) OVER (), 0) AS share_pct
 FROM conv_totals
 GROUP BY layer, direction, algorithm, input_shape, filter_shape

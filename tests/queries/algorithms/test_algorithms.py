@@ -12,12 +12,12 @@ DIRECT = 2 * 16 * 64 * 64 * 9 * 56 * 56
 NAMES = ("winogradForwardData4x4", "winogradForwardFilter4x4", "volta_sgemm_128x64_nn", "winogradForwardOutput4x4")
 
 
-def winograd(device: str) -> Given:
+def winograd(device: str, kernel_us: int = 100) -> Given:
     given = Given()
     given.device(device)
     conv(given, 0, IMAGE, FILTER, padding=1)
     for position, name in enumerate(NAMES):
-        given.kernel(name, 10 + 100 * position, 110 + 100 * position, launched=1 + position)
+        given.kernel(name, 10 + 100 * position, 10 + 100 * position + kernel_us, launched=1 + position)
     return given
 
 
@@ -40,6 +40,15 @@ def test_an_unknown_device_has_no_peak(tmp_path: Path) -> None:
     assert pick(section(connection, "algorithms/roofline"), "attainable_flop_per_s", "peaks_from") == [
         (None, "unknown")
     ]
+
+
+@pytest.mark.parametrize(("kernel_us", "peak_pct"), [(14, 110.8), (10, None)])
+def test_a_share_of_the_peak_that_no_device_reaches_is_not_told(
+    tmp_path: Path, kernel_us: int, peak_pct: float | None
+) -> None:
+    connection = winograd("Tesla V100-SXM2-32GB", kernel_us).open(tmp_path)
+    for name in ("algorithms/summary", "conv/layers"):
+        assert section(connection, name)[0]["peak_pct"] == (peak_pct and pytest.approx(peak_pct, abs=0.1))
 
 
 @pytest.mark.long
