@@ -425,6 +425,9 @@ def test_a_round_is_lost_in_which_other_programs_ran_beside_either_run_of_the_ba
     found.best.repeated[11].base["step_ns"] = None
     told = answer(found)["a"]
     assert (told["pairs"], told["reason"]) == (3, f"{busy} 8 of 12 pairs, and 1 gave no times")
+    # Three on a quiet machine would have been too few as well.
+    del found.best.pairs[FINAL][3:], found.best.repeated[3:]
+    assert answer(found)["a"]["reason"] == "0 pairs on a quiet machine are too few; a larger --budget makes more"
 
 
 def test_a_null_that_helps_makes_everything_too_noisy(tmp_path: Path) -> None:

@@ -211,10 +211,11 @@ def _undecided(rounds: Sequence[tuple[Pair, Pair]], judged: Judged) -> str:
     failed = [row["reason"] for each in rounds for pair in each for row in (pair.base, pair.other) if row.get("reason")]
     if failed and without > len(rounds) / 2:
         return f"{without} of {len(rounds)} pairs gave no times: {failed[-1]}"
-    if busy:
+    if busy and judged.n_pairs + busy >= LEAST_PAIRS:
         lost = f"in {busy} of {len(rounds)} pairs" + (f", and {without} gave no times" if without else "")
         return f"the machine was too busy to tell: other programs took its cores {lost}"
-    return f"{judged.n_pairs} pairs are too few; a larger --budget makes more"
+    quiet = " on a quiet machine" if busy else ""
+    return f"{judged.n_pairs} pairs{quiet} are too few; a larger --budget makes more"
 
 
 def _applied(each: Tried, pairs: Sequence[Pair]) -> str | None:
