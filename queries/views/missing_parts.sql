@@ -12,9 +12,9 @@ WITH fault AS (
     WHERE regexp_matches(p.kind, 'cut off|data is damaged|only in part|something else')
 )
 SELECT rank, min(place) <= 2 AS is_certain, CASE min(place)
-    WHEN 1 THEN 'The file is cut off: what came after is missing, and shares are of what is left'
-    WHEN 2 THEN 'The file is cut off or damaged: a part of it is missing, and shares are of what is left'
-    WHEN 3 THEN 'The file may be cut off, since its last line does not end: then shares are of what is left'
+    WHEN 1 THEN 'The file is cut off: work that came after looks idle, and shares are of what is left'
+    WHEN 2 THEN 'The file is cut off or damaged: work of the missing part looks idle, and shares are of what is left'
+    WHEN 3 THEN 'The file may be cut off, since its last line does not end: then missing work looks idle'
     ELSE 'Something else follows what was read of the file, as where files were joined: it is in none of the numbers'
     END AS text
 FROM fault GROUP BY rank

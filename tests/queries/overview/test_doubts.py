@@ -225,7 +225,7 @@ def test_a_file_that_is_cut_off(tmp_path: Path) -> None:
             answers[name] = said, found.status, found.confidence
     assert answers["whole"] == ([], "found", "high that it is idle; what the host did meanwhile is not recorded")
     assert answers["cut"] == (
-        ["Doubt: The file is cut off: what came after is missing, and shares are of what is left."],
+        ["Doubt: The file is cut off: work that came after looks idle, and shares are of what is left."],
         "found",
         "low: a part of the file is missing, and with it may be what speaks against this",
     )
@@ -340,7 +340,7 @@ def test_what_one_rank_of_a_job_lacks_is_said_of_that_one(tmp_path: Path) -> Non
     with traceview.open(tmp_path) as capture:
         said = [row["text"] for row in section(capture.connection, "overview/doubts")]
     assert said == [
-        "Doubt: The file is cut off: what came after is missing, and shares are of what is left; means over ranks "
+        "Doubt: The file is cut off: work that came after looks idle, and shares are of what is left; means over ranks "
         "count what its steps lack as no time (rank 1, one of 3).",
         "Doubt: 1 launched kernel is not in the recording (50.0 % of its launches): the device was busier than stated "
         "(rank 1, one of 3).",
