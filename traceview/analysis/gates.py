@@ -26,7 +26,7 @@ LEAST_SHARE = 0.01
 ALPHA = 0.05
 """Chance of a false failure over all parts of one kind, where nothing has changed."""
 ROUNDING = 1 + 1e-9
-"""A ratio may be so many times its limit: it comes back from its logarithm."""
+"""Rounding of a ratio that was computed back from its logarithm; a limit is passed beyond it."""
 FEW = "(few steps)"
 """End of a verdict that rests on so few steps that noise explains nearly anything."""
 
