@@ -441,13 +441,14 @@ def copied(number: int, target: str, source: str) -> tuple[str, str]:
 
 
 def tpu(number: int, *instructions: tuple[str, int]) -> bytes:
-    """A chip's plane: instructions one after the other, with their durations in nanoseconds."""
+    """A chip's plane: instructions one after the other, with their durations in nanoseconds. What follows a loop or a
+    branch begins with it."""
     events, names, at = b"", b"", 0
     for key, (said, dur_ns) in enumerate(instructions, start=1):
         shown = said.removeprefix("%").partition(" ")[0]
         names += field(4, field(1, key) + field(2, field(1, key) + field(2, said) + field(4, shown)))
         events += field(4, field(1, key) + field(2, 1000 * at) + field(3, 1000 * dur_ns))
-        at += dur_ns
+        at += dur_ns * (said[1:].split(".")[0] not in ("while", "conditional", "cond"))
     line = field(1, 2) + field(2, "XLA Ops") + field(3, 1_600_000_000_000_000_000) + events
     return field(1, field(1, number + 2) + field(2, f"/device:TPU:{number}") + field(3, line) + names)
 
@@ -493,6 +494,22 @@ def test_a_tpu_waits_for_the_host_and_for_other_chips(tmp_path: Path) -> None:
         ("all-reduce.3", "kernel", "tpu 0", "communication", 4_000),
         ("infeed.5", "copy", "tpu 0", "memcpy_htod", 300),
     ]
+
+
+def test_a_loop_of_a_tpu_is_no_work_beside_its_body(tmp_path: Path) -> None:
+    """The product takes 300 of 450 ns, the branch's fusion 150; a loop of which no instruction was recorded is one."""
+    loop, branch = "%while.3 = (s32[], f32[4]{0}) while(%tuple.1), condition=%c, body=%b", "%conditional.2"
+    named, dot = "%cond.7 = f32[4]{0} conditional(%p, %x, %y)", ("%dot.1 = f32[4]{0} dot(f32[4]{0} %x)", 300)
+    fusion, alone = ("%while_fusion.4 = f32[4]{0} fusion(f32[4]{0} %x)", 150), ("%while.9", 20)
+    chip = tpu(0, (loop, 450), dot, (branch, 150), (named, 150), fusion, alone)
+    (tmp_path / "loop.xplane.pb").write_bytes(chip)
+    with traceview.open(tmp_path / "loop.xplane.pb") as capture:
+        query = "SELECT name, start_ns - min(start_ns) OVER (), dur_ns FROM {} ORDER BY start_ns, dur_ns DESC, name DESC"
+        work = [("dot.1", 0, 300), ("while_fusion.4", 300, 150), ("while.9", 450, 20)]
+        assert capture.sql(query.format("kernels")).fetchall() == work
+        ranges = [("while.3", 0, 450), ("conditional.2", 300, 150), ("cond.7", 300, 150)]
+        assert capture.sql(query.format("ranges")).fetchall() == ranges
+        assert capture.sql("SELECT sum(busy_ns) FROM device_busy").fetchall() == [(470,)]
 
 
 @pytest.mark.long

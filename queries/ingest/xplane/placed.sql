@@ -6,6 +6,14 @@ WITH numbered AS (
     SELECT *, CASE WHEN program_id IN (SELECT program FROM compiled WHERE program IS NOT NULL)
         THEN program_id END AS program
     FROM batch
+), around AS (
+    -- A TPU's loop, branch or call lies over the instructions that run in it, on one line with them.
+    SELECT id FROM (
+        SELECT *, lead(start_ns) OVER (PARTITION BY line_id ORDER BY start_ns, dur_ns DESC, id) AS next_ns
+        FROM batch WHERE kind = 'tpu' AND line_name = 'XLA Ops'
+    )
+    WHERE next_ns < start_ns + dur_ns AND regexp_matches(event_name,
+        '^%?(while|conditional|call)[.\d]*( |$)|^\S+ = .* (while|conditional|call)\(')
 ), told AS (
     SELECT
         b.id, b.start_ns, b.dur_ns, b.line_id, b.line_name, b.times, b.pid, b.device, b.plane, b.kind, b.is_named,
@@ -34,8 +42,8 @@ WITH numbered AS (
             WHEN contains(b.name, '/') THEN b.name
             WHEN contains(b.tf_op, '/') THEN rtrim(b.tf_op, ':')
         END AS xla_name,
-        b.kind <> 'host'
-            AND (b.line_name LIKE 'Stream #%' OR (b.kind = 'tpu' AND b.line_name = 'XLA Ops')) AS is_stream,
+        b.kind <> 'host' AND (b.line_name LIKE 'Stream #%'
+            OR (b.kind = 'tpu' AND b.line_name = 'XLA Ops' AND b.id NOT IN (FROM around))) AS is_stream,
         b.kind = 'host'
             AND regexp_matches(b.event_name, '^([^: ]+:[A-Za-z_]\w*|EagerLocalExecute: [A-Z]\w*)$') AS is_tf_op
     FROM numbered b LEFT JOIN compiled h
