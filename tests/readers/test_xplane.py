@@ -504,7 +504,9 @@ def test_a_loop_of_a_tpu_is_no_work_beside_its_body(tmp_path: Path) -> None:
     chip = tpu(0, (loop, 450), dot, (branch, 150), (named, 150), fusion, alone)
     (tmp_path / "loop.xplane.pb").write_bytes(chip)
     with traceview.open(tmp_path / "loop.xplane.pb") as capture:
-        query = "SELECT name, start_ns - min(start_ns) OVER (), dur_ns FROM {} ORDER BY start_ns, dur_ns DESC, name DESC"
+        query = (
+            "SELECT name, start_ns - min(start_ns) OVER (), dur_ns FROM {} ORDER BY start_ns, dur_ns DESC, name DESC"
+        )
         work = [("dot.1", 0, 300), ("while_fusion.4", 300, 150), ("while.9", 450, 20)]
         assert capture.sql(query.format("kernels")).fetchall() == work
         ranges = [("while.3", 0, 450), ("conditional.2", 300, 150), ("cond.7", 300, 150)]
@@ -573,6 +575,33 @@ def test_a_step_lasts_until_the_last_device_has_ended_it(
         found = capture.sql("""SELECT name, start_ns - min(start_ns) OVER (), end_ns - min(start_ns) OVER ()
             FROM marked_steps ORDER BY start_ns""")
         assert found.fetchall() == expected
+
+
+@pytest.mark.parametrize(
+    ("marks", "steps"),
+    [
+        ([("train", 7, 0, 100), ("test", 0, 100, 200), ("test", 1, 200, 300), ("train", 8, 300, 390)],
+         ["train 7", "train 8"]),
+        ([("epoch", 0, 0, 250), ("batch", 0, 20, 120), ("batch", 1, 120, 220)], ["batch 0", "batch 1"]),
+        ([("evaluate 1", 0, 0, 100), ("evaluate 2", 0, 100, 200)], ["evaluate 1 0", "evaluate 2 0"]),
+    ],
+    ids=["training and evaluation", "nested", "evaluation alone"],
+)  # fmt: skip
+def test_steps_are_annotations_of_one_name(
+    tmp_path: Path, marks: list[tuple[str, int, int, int]], steps: list[str]
+) -> None:
+    """Annotations with a step's number: training counts before an evaluation that takes longer."""
+    names, events = field(5, field(1, 1) + field(2, field(1, 1) + field(2, "step_num"))), b""
+    for key, (name, number, start, end) in enumerate(marks, start=1):
+        names += field(4, field(1, key) + field(2, field(1, key) + field(2, name)))
+        events += field(4, field(1, key) + field(2, 1000 * start) + field(3, 1000 * (end - start))
+                        + field(4, field(1, 1) + field(4, number)))  # fmt: skip
+    host = field(1, field(1, 9) + field(2, "/host:CPU") + field(3, field(1, 1) + events) + names)
+    (tmp_path / "marks.xplane.pb").write_bytes(host + gpu(0, []))
+    with traceview.open(tmp_path / "marks.xplane.pb") as capture:
+        found = capture.sql("SELECT name, kind FROM ranges ORDER BY start_ns, dur_ns DESC").fetchall()
+    expected = [f"{name} {number}" for name, number, _, _ in marks]
+    assert found == [(name, "step" if name in steps else "user") for name in expected]
 
 
 def test_instructions_of_compiled_programs_have_costs(sample) -> None:  # type: ignore[no-untyped-def]
