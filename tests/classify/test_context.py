@@ -70,6 +70,9 @@ def answer(name: str, op: str | None, siblings: Any = None) -> tuple[str, str | 
         ("volta_scudnn_128x64_relu_small_nn_v1", "net/block/Relu", None, ("conv", "implicit_precomp_gemm", "fprop")),
         ("void nchwToNhwcKernel<float>(int)", "aten::cudnn_convolution", (), ("layout_transpose", None, "fprop")),
         ("Memset (Device)", "aten::miopen_batch_norm", None, ("memset", None, None)),
+        ("convolution.5", "jit(step)/transpose(jvp(mlp))/dot_general", None, ("gemm", None, None)),
+        ("convolution.11.remat", "model/dense/MatMul:MatMul", None, ("gemm", None, None)),
+        ("convolution.5", "jit(step)/conv1/conv_general_dilated", None, ("conv", None, "fprop")),
     ],
 )
 def test_context_decides(
