@@ -5,7 +5,7 @@
 -- why = "The library searches again for every new shape; if shapes change from step to step, the search never ends."
 -- cost = "Padding to few shapes adds computation; without a search a slower algorithm may be chosen."
 -- unless = "The shapes repeat after some steps: then the search ends by itself."
--- needs = ["kernels", "conv_calls", "several_steps"]
+-- needs = ["kernels", "kernel_names", "conv_calls", "several_steps"]
 -- [fix]
 -- pytorch = "pad inputs to few shapes, drop_last=True, or torch.backends.cudnn.benchmark = False (or benchmark_limit)"
 -- tensorflow = """pad inputs to few shapes (padded_batch, bucket_by_sequence_length, drop_remainder=True), or

@@ -9,7 +9,7 @@
 -- unless = """The run is long: then the search pays for itself, and only the measurement should leave out the first
 -- steps."""
 -- per = "run"
--- needs = ["kernels", "conv_calls", "conv_iterations"]
+-- needs = ["kernels", "kernel_names", "conv_calls", "conv_iterations"]
 -- [fix]
 -- pytorch = """measure after a few warm-up steps; torch.backends.cudnn.benchmark = False for runs of a few steps or of
 -- changing shapes"""

@@ -5,7 +5,7 @@
 -- math kernels; in the library's own layout no reordering is needed."""
 -- cost = "None in memory; results may differ in the last bits because another kernel is chosen."
 -- unless = "Operators between the convolutions support only the current layout: then the conversions move there."
--- needs = ["kernels", "conv_calls"]
+-- needs = ["kernels", "kernel_names", "conv_calls"]
 -- removes = "layout_in_convolutions"
 -- [fix]
 -- pytorch = """on tensor cores (bf16, fp16, TF32) model.to(memory_format=torch.channels_last) and the same for the

@@ -7,7 +7,7 @@
 -- which may be slower than what a choice per layer would give."""
 -- cost = "A choice per layer costs a search in the first step."
 -- unless = "Only the layers that meet the conditions were meant."
--- needs = ["kernels", "conv_calls", "algorithm_request"]
+-- needs = ["kernels", "kernel_names", "conv_calls", "algorithm_request"]
 -- [fix]
 -- pytorch = "torch.backends.cudnn.benchmark = True, which chooses per layer"
 -- any = """choose per layer: Theano dnn.conv.algo_fwd, algo_bwd_data, algo_bwd_filter = time_once (time_on_shape_change

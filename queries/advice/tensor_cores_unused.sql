@@ -9,7 +9,7 @@
 -- cost = "Accuracy: TF32 keeps 10 bits of the mantissa; fp16 needs loss scaling, bf16 does not."
 -- unless = """The model needs single precision (some losses, solvers, small normalisations): keep those operators in
 -- fp32."""
--- needs = ["kernels", "peaks"]
+-- needs = ["kernels", "kernel_names", "peaks"]
 -- removes = "arithmetic"
 -- [fix]
 -- pytorch = """torch.autocast('cuda'), with a GradScaler for fp16; on Ampere and later also

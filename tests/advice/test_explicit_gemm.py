@@ -77,6 +77,27 @@ def test_a_product_without_unrolling_is_none(tmp_path: Path) -> None:
     assert answer(RULE, given, tmp_path).status == "not found"
 
 
+@pytest.mark.parametrize(
+    ("name", "operator", "status"),
+    [
+        ("Conv2D", "net/conv1/Conv2D:Conv2D", "cannot tell"),  # TensorFlow 1's timeline
+        ("Convolution", "Convolution", "cannot tell"),  # MXNet on a GPU
+        ("implicit_convolve_sgemm", "aten::convolution", "not found"),
+    ],
+)
+def test_rules_that_read_names_of_kernels_cannot_tell_where_these_are_those_of_operators(
+    tmp_path: Path, name: str, operator: str, status: str
+) -> None:
+    given = Given()
+    for start in (0, 1000):
+        conv(given, start, (4, 8, 32, 32), (16, 8, 3, 3))
+        given.kernel(name, start + 50, start + 950, launched=start + 1, recorded_op=operator)
+    with given.open(tmp_path) as connection:
+        found = advice.run(connection, advice.load([RULE, "layout_in_convolutions", "unaligned_kernels"]))
+    reason = "the trace names kernels after their operators, and their own names are not recorded."
+    assert {(each.status, each.reason) for each in found} == {(status, reason if status == "cannot tell" else "")}
+
+
 def test_an_empty_capture_cannot_tell(tmp_path: Path) -> None:
     found = answer(RULE, Given(), tmp_path)
     assert (found.status, found.reason) == ("cannot tell", "the trace holds no kernels of a device.")
