@@ -104,6 +104,36 @@ def test_times_that_are_none_are_counted(tmp_path: Path) -> None:
     assert rows(found, "SELECT kind, n FROM quality") == [("times that cannot be read", 3)]
 
 
+@pytest.mark.parametrize(
+    ("param", "output", "shape"),
+    [
+        (("pad: 0", "pad: 3", "kernel_size: 1", "kernel_size: 7", "stride: 1"), "17 17", "k64 1x7 s1 p0x3"),
+        (("kernel_h: 7", "kernel_w: 1", "pad_h: 3", "pad_w: 0"), "17 17", "k64 7x1 p3x0"),
+        (("kernel_size: 3", "pad_h: 1", "pad_w: 1", "stride_h: 2", "stride_w: 2"), "9 9", "k64 3x3 s2 p1"),
+        (("pad: 2", "kernel_size: 3", "group: 2", "dilation: 2"), "17 17", "k64 3x3 p2 d2 g2"),
+        # What the log does not tell, the output does.
+        (("kernel_size: 3", "something: 1"), "17 17", None),
+    ],
+)
+def test_a_convolution_has_the_shape_that_gives_its_output(
+    tmp_path: Path, param: tuple[str, ...], output: str, shape: str | None
+) -> None:
+    at = "I0417 00:33:35.8 28762 net.cpp:91]"
+    flow = f"""force_backward: true
+{at} input -> data
+{at} Setting up input
+{at} Top shape: 8 64 17 17 (147968)
+{at} conv1 <- data
+{at} conv1 -> conv1
+{at} Setting up conv1
+{at} Top shape: 8 64 {output} (1)
+"""
+    log = LOG.replace("num_output: 64\n", "\n    ".join(("num_output: 64", *param)) + "\n")
+    found = opened(tmp_path, log.replace("I0417 00:33:35.887641", f"{flow}I0417 00:33:35.887641"))
+    expected = [(f"8x64x17x17 {shape}" if shape else None,)]
+    assert rows(found, "SELECT DISTINCT shape FROM layer_times WHERE layer = 'conv1'") == expected
+
+
 def test_it_is_known_by_content_alone(tmp_path: Path) -> None:
     unknown = tmp_path / "unknown"
     unknown.write_text(LOG)

@@ -15,14 +15,15 @@ from traceview.ingest.layer_times import LayerLog, LayerTime, ns, whole
 from traceview.ingest.sink import Sink
 
 LINES = (
-    r"^input: |^input_dim: |^  dim: |^    (?:num_output|pad|kernel_size|stride|group|dilation): |\] \S+ (?:<-|->) \S+|"
+    r"^input: |^input_dim: |^  dim: |^    (?:num_output|group|(?:pad|kernel|stride|dilation)(?:_size|_[hw])?): |"
+    r"\] \S+ (?:<-|->) \S+|"
     r"\] Setting up |\] Top shape: |^  name: |^force_backward: true"
 )
 """Which lines of a log `Net.see` wants."""
 _INPUT = re.compile(r'input: "(.*)"$')
 _SIZE = re.compile(r"(?:input_dim|  dim): (\d{1,9})$")
 _NAME = re.compile(r'  name: "([^"]*)"$')
-_NUMBER = re.compile(r"    (num_output|pad|kernel_size|stride|group|dilation): (\d{1,9})$")
+_NUMBER = re.compile(r"    (num_output|group|(?:pad|kernel|stride|dilation)(?:_[hw])?)(?:_size)?: (\d{1,9})$")
 _FLOW = re.compile(r"\] (\S+) (<-|->) (\S+)")
 _SETTING_UP = re.compile(r"\] Setting up (\S+)$")
 _TOP = re.compile(r"\] Top shape: ((?:\d{1,9} )+)")
@@ -34,8 +35,8 @@ class Net:
 
     sizes: dict[str, list[str]] = field(default_factory=dict)
     """Dimensions by blob."""
-    numbers: dict[str, dict[str, str]] = field(default_factory=dict)
-    """By layer: what its convolution_param (or another one) says."""
+    numbers: dict[str, dict[str, list[str]]] = field(default_factory=dict)
+    """By layer: what its convolution_param (or another one) says, which may be a number for each dimension."""
     bottoms: dict[str, str] = field(default_factory=dict)
     tops: dict[str, list[str]] = field(default_factory=dict)
     is_forced: bool = False
@@ -55,7 +56,7 @@ class Net:
         elif found := _NAME.match(line):
             self._layer = found[1]
         elif found := _NUMBER.match(line):
-            self.numbers.setdefault(self._layer, {})[found[1]] = found[2]
+            self.numbers.setdefault(self._layer, {}).setdefault(found[1], []).append(found[2])
         elif found := _FLOW.search(line):
             if found[2] == "<-":
                 self.bottoms.setdefault(found[1], found[3])
@@ -73,14 +74,24 @@ class Net:
         return bottom in given and not self.is_forced
 
     def shape(self, layer: str) -> str | None:
-        """A convolution as traceview writes layers (`64x3x227x227 k96 11x11 s4`); None where something is missing."""
+        """A convolution as traceview writes layers (`64x3x227x227 k96 11x11 s4`); None where something is missing, or
+        does not give the output that the log tells."""
         said = self.numbers.get(layer, {})
         sizes = self.sizes.get(self.bottoms.get(layer, ""), [])
-        if len(sizes) != 4 or not {"num_output", "kernel_size"} <= said.keys():
+        output = self.sizes.get(next(iter(self.tops.get(layer, [])), ""), [])
+        names = ("kernel", "stride", "pad", "dilation", "group")
+        found = [said.get(name) or said.get(f"{name}_h", []) + said.get(f"{name}_w", []) for name in names]
+        pairs = [[int((each or usual)[end]) for end in (0, -1)] for each, usual in zip(found, "01011", strict=True)]
+        reached = [
+            str((int(size) + 2 * pad - dilation * (k - 1) - 1) // max(stride, 1) + 1)
+            for size, k, stride, pad, dilation, _ in zip(sizes[2:], *pairs, strict=False)
+        ]
+        if len(sizes) != 4 or not found[0] or said.get("num_output", []) + reached != output[1:]:
             return None
-        rest = "".join(f" {key[0]}{said[key]}" for key in ("stride", "pad", "dilation", "group") if key in said)
-        size = said["kernel_size"]
-        return f"{'x'.join(sizes)} k{said['num_output']} {size}x{size}{rest}"
+        rest = [
+            f" {name[0]}{'x'.join(each[: len(set(each))])}" for name, each in zip(names, found, strict=True) if each
+        ]
+        return f"{'x'.join(sizes)} k{output[1]} {pairs[0][0]}x{pairs[0][1]}{''.join(rest[1:])}"
 
 
 NAME = "caffe_time"
