@@ -6,7 +6,7 @@
 -- leave_out = ["worst_pct"]
 -- [headings]
 -- link_bytes_per_s = "link"
--- residual_pct = "mean error of time"
+-- residual_pct = "rms error of time"
 -- worst_pct = "largest error of time"
 -- [columns]
 -- times = "which times it was fitted to"

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from traceview import sql, store
+from traceview.analysis import reports
 from traceview.experiments import results
 from traceview.experiments.scaling.models import PARAMETER_SERVER, RING
 from traceview.paths import content
@@ -187,6 +188,15 @@ def test_predictions_stand_beside_measurements(study: Study) -> None:
         scaling_models=models,
     )
     assert [row["shown"] for row in found] == [1.2, 1.5], "half of 60 ms, and then what is sent"
+
+
+def test_the_error_of_a_model_is_headed_as_the_root_of_a_mean_square(study: Study) -> None:
+    models = [{"scope": "all ranks", "model": RING, "residual_pct": 5.5, "verdict": "cannot tell"}]
+    capture = results.write(study.folder / "models", {"scaling_models": models}, {"kind": "study scaling"})
+    with store.open_capture(capture) as connection:
+        (section,) = [each for each in reports.run(connection, "scaling").sections if each.name == "models"]
+    assert section.look.headings["residual_pct"] == "rms error of time"
+    assert 5.5 in section.rows[0]
 
 
 def test_runs_are_counted_with_the_reason_of_what_failed(study: Study) -> None:
