@@ -1,6 +1,6 @@
 -- title = "By name"
 -- doc = """Sums of durations: unlike in reports of active time, overlapping kernels count twice here. For a summary
--- that a profiler printed, these are its totals of the whole run."""
+-- that a profiler printed, these are its totals of the whole run on all devices."""
 -- cannot = "No kernels or primitives in this trace."
 -- leave_out = ["library", "min_ns", "max_ns", "sd_ns", "algorithm", "mean_ns", "category", "direction"]
 -- kernels = ["name"]

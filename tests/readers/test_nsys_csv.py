@@ -191,3 +191,9 @@ def test_a_printed_summary_answers_by_its_totals(tmp_path: Path) -> None:
     assert pick(section(found, "overview/copies"), "direction", "calls", "size_bytes", "total_ns") == [
         ("HtoD", 48, 402_653_000, None)
     ]
+
+
+def test_what_two_summaries_tell_counts_once(tmp_path: Path) -> None:
+    again = SUMMARY[: SUMMARY.index(" ** CUDA GPU MemOps")].replace("cuda_gpu_kern_sum", "cuda_gpu_sum")
+    found = opened(tmp_path, SUMMARY + again.replace(",Name", ",Operation"))
+    assert pick(section(found, "kernels/names"), "calls", "total_ns", "mean_ns") == [(24, 10_650_240, 443_760)]

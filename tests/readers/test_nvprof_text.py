@@ -295,3 +295,22 @@ def test_a_printed_summary_answers_by_its_totals(tmp_path: Path) -> None:
     ]
     lines = [line for (line,) in rows(found, sql.load(content("queries") / "footer.sql").body)]
     assert any(line.endswith(": overview, kernels and copies show them for the whole run.") for line in lines)
+
+
+def test_a_summary_of_each_device_is_added_up(tmp_path: Path) -> None:
+    """As `nvprof --print-summary-per-gpu` prints them: 100 and 50 calls of 0.8 ms."""
+    head = "            Type  Time(%)      Time     Calls       Avg       Min       Max  Name\n"
+    log = f"""==42== NVPROF is profiling process 42, command: python a.py
+==42== Profiling result:
+==42== Device "Tesla P100-SXM2-16GB (0)"
+{head} GPU activities:   80.00%  80.000ms       100  800.00us  700.00us  900.00us  sgemm
+                   20.00%  20.000ms        10  2.0000ms  1.0000ms  3.0000ms  [CUDA memcpy HtoD]
+==42== Device "Tesla P100-SXM2-16GB (1)"
+{head} GPU activities:   80.00%  40.000ms        50  800.00us  750.00us  850.00us  sgemm
+                   20.00%  10.000ms         5  2.0000ms  1.0000ms  3.0000ms  [CUDA memcpy HtoD]
+"""
+    found = opened(tmp_path, log)
+    assert pick(section(found, "kernels/names"), "calls", "total_ns", "mean_ns", "max_ns") == [
+        (150, 120_000_000, 800_000, 900_000)
+    ]
+    assert pick(section(found, "copies/summary"), "calls", "total_ns") == [(15, 30_000_000)]
