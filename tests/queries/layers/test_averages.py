@@ -33,6 +33,18 @@ def test_a_layers_nodes_of_a_type_are_added_up_and_runs_kept_apart(tmp_path: Pat
     ]
 
 
+def test_the_kind_of_a_layer_by_its_type_in_each_framework(tmp_path: Path) -> None:
+    kinds = {
+        "Times": "gemm", "TransposeTimes": "gemm", "ElementTimes": "elementwise",
+        "MatMul": "gemm", "LayerNormalization": "layer_norm", "GroupNorm": "layer_norm",
+        "LRN": "lrn", "SpatialCrossMapLRN": "lrn", "BatchNormalization": "batch_norm", "Normalize": "other",
+    }  # fmt: skip
+    given = Given()
+    for type_ in kinds:
+        average(given, f"{type_} 1", type_, "forward", 100)
+    assert dict(rows(given.open(tmp_path), "SELECT type, kind FROM layer_times")) == kinds
+
+
 def test_sums_that_a_log_gives_beside_their_parts_count_once(tmp_path: Path) -> None:
     """As Torch 7's benchmark prints them."""
     given = Given()
