@@ -109,6 +109,11 @@ def test_a_real_profile_names_passes_of_convolutions(root: Path, captures: Any) 
         ("activation", 3),
         ("pooling", 4),
     ]
+    losses = "SELECT type, direction FROM layer_times WHERE kind = 'softmax_loss' ORDER BY type"
+    assert rows(found, losses) == [
+        ("CrossentropySoftmax1HotWithBiasDx", "backward"),
+        ("CrossentropySoftmaxArgmax1HotWithBias", "forward"),
+    ]
     nodes, whole = rows(
         found,
         "SELECT sum(dur_ns) FILTER (layer IS NOT NULL), any_value(dur_ns) FILTER (layer IS NULL) FROM layer_times",

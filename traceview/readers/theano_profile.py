@@ -35,7 +35,7 @@ _OPERATION = re.compile(r"[^({<]*(?:\{(?:[^{}]|\{[^{}]*\})*\})?")
 _DIRECTIONS = (
     (re.compile(r"(?i)conv.*grad_?w|gradweights"), "backward_filter"),
     (re.compile(r"(?i)conv.*grad_?i|gradinputs"), "backward_data"),
-    (re.compile(r"(?i)grad"), "backward"),
+    (re.compile(r"(?i)grad|dx$"), "backward"),
     (re.compile(r"(?i)conv|corrmm|(?<!down)pool|softmax|downsample"), "forward"),
 )
 
