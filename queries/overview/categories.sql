@@ -3,8 +3,8 @@
 -- Overlapping work on a device is counted once, for what started first. All rows but the last, between steps, add up to
 -- the {step|recording}. Calls count kernels, copies, primitives and, on a CPU, operators; they include nested
 -- operators{. Without steps the whole recording counts as one step|}. A summary that a profiler printed gives its
--- totals of the whole run, a framework's log of averages those of one iteration; neither has a step to be a share
--- of."""
+-- totals of the whole run, a framework's log of averages those of one iteration of each network; neither has a step
+-- to be a share of."""
 -- cannot = "No work of a device was found in this trace."
 -- brief = "Overlapping work is counted once, for what started first."
 -- subject = "work of a device"

@@ -1,7 +1,7 @@
 -- title = "Most expensive convolutions"
 -- doc = """{Per step and rank|Over the whole recording, per rank}. The algorithm is identified by all kernels of the
 -- call. main = math kernels; layout = layout conversion; rest = transforms, bias, helpers. A framework's log of
--- averages gives the total of one iteration only."""
+-- averages gives the total of one iteration of each network only."""
 -- cannot = "No convolution operator in this trace."
 -- brief = "Times of whole calls; main: arithmetic, layout: layout conversions."
 -- subject = "convolution operators"

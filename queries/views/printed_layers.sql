@@ -1,10 +1,11 @@
 -- doc = """Times of one iteration by a framework's own log of averages, for ranks without a timeline: one row per
--- layer, kind and pass, the mean over the runs in the log. Logs that time several implementations of a layer are left
--- out: these do not add up."""
+-- network, layer, kind and pass, the mean over the runs that have it. Logs that time several implementations of a
+-- layer are left out: these do not add up."""
 -- materialize = true
 -- empty_without = ["layer_times"]
 -- types = """rank INTEGER, layer VARCHAR, kind VARCHAR, direction VARCHAR, id BIGINT, dur_ns DOUBLE"""
 -- [columns]
+-- layer = "layer, with its network in front where the log has several"
 -- direction = "fprop, dgrad or wgrad; none where the log gives passes together"
 -- dur_ns = "average time in one iteration"
 WITH single AS (
@@ -18,10 +19,11 @@ WITH single AS (
             WHERE o.rank = t.rank AND o.layer = t.layer AND o.run IS NOT DISTINCT FROM t.run
                 AND o.network IS NOT DISTINCT FROM t.network
                 AND (starts_with(o.direction, 'backward_') OR o.direction = 'backward' AND t.direction <> o.direction)))
-), run AS (
-    SELECT rank, count(DISTINCT (run, network)) AS n FROM single GROUP BY rank
+), several AS (
+    SELECT rank, count(DISTINCT network) > 1 AS are_named FROM single GROUP BY rank
 )
-SELECT s.rank, layer, kind, CASE direction WHEN 'forward' THEN 'fprop' WHEN 'backward_data' THEN 'dgrad'
-    WHEN 'backward_filter' THEN 'wgrad' END AS direction, min(id) AS id, sum(dur_ns) / any_value(r.n) AS dur_ns
-FROM single s JOIN run r USING (rank)
-GROUP BY s.rank, layer, kind, s.direction
+SELECT s.rank, if(are_named, concat_ws(' ', network, layer), layer) AS layer, kind,
+    CASE direction WHEN 'forward' THEN 'fprop' WHEN 'backward_data' THEN 'dgrad' WHEN 'backward_filter' THEN 'wgrad' END
+        AS direction, min(id) AS id, sum(dur_ns) / greatest(count(DISTINCT run), 1) AS dur_ns
+FROM single s JOIN several USING (rank)
+GROUP BY s.rank, network, are_named, s.layer, kind, s.direction

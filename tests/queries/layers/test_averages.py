@@ -9,10 +9,10 @@ from given import Given, pick, rows, section
 
 
 def average(
-    given: Given, layer: str | None, type_: str, direction: str | None, ns: int, run: int = 1, impl: str | None = None
+    given: Given, layer: str | None, type_: str, direction: str | None, ns: int, run: int = 1, **more: str | None
 ) -> None:
     args = {"source": "log", "run": run, "layer": layer, "type": type_, "direction": direction, "ns": ns, "n": 4}
-    args["impl"] = impl
+    args |= more
     given.add("events", category="layer_time", name=layer, args=json.dumps(args))
 
 
@@ -81,6 +81,24 @@ def test_implementations_of_one_layer_are_no_shares_of_a_run(tmp_path: Path) -> 
         (1, "cufft", 300, None),
         (1, "fbfft", 100, None),
         (2, "jit", 50, 100.0),
+    ]
+
+
+def test_layers_of_several_networks_are_not_divided_by_their_number(tmp_path: Path) -> None:
+    """Two functions of a program, of which one ran twice; the second time the log is cut off."""
+    given = Given()
+    for run, network, times in ((1, "train", (20, 10, 1)), (2, "test", (10,)), (3, "train", (40,))):
+        names = ("conv1", "conv2", "loss") if network == "train" else ("conv2",)
+        for name, ns in zip(names, times, strict=False):
+            average(given, name, name, "forward", ns, run, network=network)
+    connection = given.open(tmp_path)
+    found = section(connection, "overview/convolutions")
+    assert pick(found, "layer", "total_ns", "share_pct") == [
+        ("train conv1", 30, 60.0), ("train conv2", 10, 20.0), ("test conv2", 10, 20.0),
+    ]  # fmt: skip
+    assert pick(section(connection, "overview/categories"), "category", "busy_ns") == [
+        ("conv", 50),
+        ("softmax_loss", 1),
     ]
 
 
