@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,26 @@ def run(batch: int, **counters: int) -> Given:
     for name, value in counters.items():
         given.add("counters", start_ns=1000, device=0, name=name, value=value)
     return given
+
+
+def logged(*batches: int) -> Given:
+    """A log of averages of convolutions with these batches, and of the network."""
+    given = Given()
+    for number, batch in enumerate(batches):
+        for layer, shape in ((f"conv{number}", f"{batch}x3x32x32 k8 3x3 s1 p1"), (None, None)):
+            args = {"source": "log", "run": 1, "layer": layer, "type": "Convolution", "direction": "forward"}
+            args |= {"ns": 1000 * batch, "n": 10, "shape": shape}
+            given.add("events", category="layer_time", name=layer, args=json.dumps(args))
+    return given
+
+
+@pytest.mark.parametrize(
+    ("batches", "verdict"), [((64,), "differs"), ((128, 128), "same"), ((128, 64), "not recorded")]
+)
+def test_the_batch_of_a_log_is_that_of_its_convolutions(tmp_path: Path, batches: tuple[int, ...], verdict: str) -> None:
+    report = compare.compare([measured(logged(128), tmp_path / "a"), measured(logged(*batches), tmp_path / "b")])
+    (condition,) = [row for row in table(report, "conditions") if row["condition"] == "batch"]
+    assert condition["verdict"] == verdict
 
 
 def rows(tmp_path: Path, *runs: Given) -> list[dict[str, Any]]:

@@ -74,7 +74,7 @@ def test_steps_with_a_deviation_are_held_against_the_noise(logged: Any) -> None:
 def test_without_a_deviation_nothing_is_said_of_noise(logged: Any) -> None:
     report = logged("6f718db_caffe_output_alexnet", "6f718db_caffe_output_alexnet")
     row = table(report, "ranking")[1]
-    unchecked = "; not checked: batch, precision"
+    unchecked = "; not checked: precision"
     assert (row["place"], row["verdict"]) == (1, f"cannot tell from noise: a log gives no deviation{unchecked}")
     # Nor of what was idle.
     assert [row["idle_ns"] for row in table(report, "utilisation")] == [None, None]

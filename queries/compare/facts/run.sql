@@ -13,7 +13,8 @@
 -- busy_ns = "time in which a device was busy, per step and rank, averaged over the devices of a rank"
 -- span_ns = "from the first to the last thing a device did, mean over ranks"
 -- span_busy_pct = "busy, of that"
--- batch = "first dimension of what the convolutions read, else rows of the first product, else as collect noted it"
+-- batch = """first dimension of what the convolutions read, in a log too, else rows of the first product, else as
+-- collect noted it"""
 -- precision = "types of the convolutions and products; tf32 where a kernel's name says so"
 -- has_backward = "whether gradients are computed; NULL where the trace cannot tell"
 -- has_update = "whether parameters are updated; NULL where the trace cannot tell"
@@ -63,6 +64,11 @@ WITH ranked AS (
             WHEN bool_and(is_told) THEN false END AS has_backward,
         bool_and(is_told) AND NOT any_value(is_alternative) AS is_told
     FROM (SELECT *, layer IS NULL AND NOT is_alternative AS is_step FROM chosen_averages)
+), printed AS (
+    -- Convolutions of a log that have several batches tell none.
+    SELECT if(count(DISTINCT batch) = 1, any_value(batch), NULL) AS batch
+    FROM (SELECT TRY_CAST(regexp_extract(shape, '^(\d+)x\d+x\d+x\d+ ', 1) AS BIGINT) AS batch FROM layer_times), logged
+    WHERE logged.is_log
 ), kind AS (
     SELECT string_agg(format('{} layers ({})', kind, n), '; ' ORDER BY kind) AS names
     FROM (SELECT kind, count(*) AS n FROM chosen_averages, logged
@@ -138,7 +144,7 @@ SELECT source.framework, source.format,
     coalesce(timed.sd_ns, if(logged.n_networks = 1, CAST(logged.sd_ns AS DOUBLE), NULL)) AS sd_ns,
     CAST(work.busy_ns AS DOUBLE) AS busy_ns,
     CAST(span.span_ns AS DOUBLE) AS span_ns, CAST(span.busy_pct AS DOUBLE) AS span_busy_pct,
-    coalesce(convs.batch, linear.batch, told.batch) AS batch, precision.names AS precision,
+    coalesce(convs.batch, linear.batch, printed.batch, told.batch) AS batch, precision.names AS precision,
     CASE WHEN logged.is_log THEN logged.has_backward WHEN pass.is_backward THEN true WHEN pass.is_torch
         OR pass.is_told THEN false END
         AS has_backward,
@@ -152,5 +158,5 @@ SELECT source.framework, source.format,
     NOT EXISTS (FROM raw.kernels) AND NOT EXISTS (FROM raw.memcpys) AS is_cpu,
     used.threads, used.cores, used.recorded_ns, used.recorded_steps, used.cpu_ns,
     told.preempted, told.parameters AS noted_parameters
-FROM timed, logged, kind, span, work, convs, linear, precision, pass, place, source, told, used
+FROM timed, logged, printed, kind, span, work, convs, linear, precision, pass, place, source, told, used
 ORDER BY ALL
