@@ -113,6 +113,31 @@ def test_nothing_to_check_is_no_pass(tmp_path: Path) -> None:
     assert none.reason == "no layer of A that takes 1 % of its step or more is in the other run"
 
 
+def test_what_only_the_run_has_cannot_be_checked_and_what_only_a_has_needs_no_check(tmp_path: Path) -> None:
+    """In a step of 1000 us B takes another kernel for a product of 100 us, and copies for 200 us there, 8 us back."""
+
+    def run(name: str, product: str, *more: tuple[str, int]) -> Run:
+        given = stepping((1000,) * 3, busy=50)
+        for start in (0, 1000, 2000):
+            given.kernel(product, start + 100, start + 200, launched=start + 90)
+            for direction, lasting in more:
+                given.copy(direction, start + 300, start + 300 + lasting, launched=start + 250)
+        return measured(given, tmp_path / name)
+
+    a, b = run("a", "ampere_sgemm_old_nn"), run("b", "ampere_sgemm_new_nn", ("HtoD", 200), ("DtoH", 8))
+    found = {check.part: (check.outcome, check.reason) for check in checked(a, b, kernel=10, category=10)}
+    new = "in A it takes 0.0 % of A's step, in B {}.0 %: below 1 % in A, or not in every recording"
+    assert found == {
+        GEMM: ("passed", "within the limit"),
+        "gemm": ("passed", "within the limit"),
+        "ampere_sgemm_new_nn": ("cannot tell", new.format(10)),
+        "Memcpy HtoD": ("cannot tell", new.format(20)),
+        "memcpy_htod": ("cannot tell", new.format(20)),
+    }
+    back = {check.part: check.outcome for check in checked(b, a, kernel=10, category=10)}
+    assert back == {GEMM: "passed", "gemm": "passed", "ampere_sgemm_old_nn": "cannot tell"}
+
+
 def test_equal_programs_fail_in_at_most_one_of_twenty(empty_run: Run) -> None:
     """Thirty layers with noise of 20 %, limits of 0: some difference is always above the limit."""
     generator = random.Random(7)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from statistics import fmean
 from typing import Any
 
 from traceview.analysis import noise
@@ -67,21 +68,23 @@ def _step(row: Mapping[str, Any], run: Run, limit: float) -> Check:
 
 
 def parts(report: Report, label: str, base: Run, run: Run, kind: str, limit: float) -> list[Check]:
-    """Check every part of one kind that is large enough in A and has a counterpart in the run."""
+    """Check every part of one kind that is large enough in A and in both; of others those that grew cannot be told."""
     sides = [[_times(recording, kind) for recording in side.recordings] for side in (base, run)]
     least = LEAST_SHARE * (base.value("step_ns") or 0)
-    parts = [
-        (name, is_certain, values)
-        for name, other, is_certain in _pairs(report, label, kind, sides)
-        if (values := [[times.get(key, 0.0) for times in side] for side, key in zip(sides, (name, other), strict=True)])
-        and min(values[0]) > least
-        and min(values[1]) > 0
-    ]
-    if not parts:
+    parts, found = [], []
+    for name, other, is_certain in _pairs(report, label, kind, sides):
+        values = [[times.get(key, 0.0) for times in side] for side, key in zip(sides, (name, other), strict=True)]
+        mean, new = map(fmean, values)
+        if min(values[0]) > least and min(values[1]) > 0:
+            parts.append((name, is_certain, values))
+        elif 0 < least < new - mean:
+            of_a, of_run = (f"{100 * LEAST_SHARE * time / least:.1f} %" for time in (mean, new))
+            reason = f"in A it takes {of_a} of A's step, in {label} {of_run}: below 1 % in A, or not in every recording"
+            found.append(Check(label, run.name, kind, name or other, limit, None, None, None, "cannot tell", reason))
+    if not parts and not found:
         reason = f"no {kind} of A that takes 1 % of its step or more is in the other run"
         return [Check(label, run.name, kind, "", limit, None, None, None, "cannot tell", reason)]
-    level = 1 - 2 * ALPHA / len(parts)
-    found = []
+    level = 1 - 2 * ALPHA / max(len(parts), 1)
     for name, is_certain, values in parts:
         before, after = ([math.log(value) for value in side] for side in values)
         difference = noise.between(before, after, level=level)
@@ -112,13 +115,14 @@ def _too_few(n_parts: int, kind: str) -> str:
 def _pairs(
     report: Report, label: str, kind: str, sides: Sequence[Sequence[Mapping[str, float]]]
 ) -> Iterator[tuple[str, str, bool]]:
-    """Yield the name of each part in A and in the run, and whether it is certain that they are one."""
+    """Yield the name of each part in A and in the run, empty where it has none, and whether they are certainly one."""
     if kind == "layer":
         for row in _rows(report, "layers"):
-            if row["run"] == label and row["base_layer"] is not None and row["layer"] is not None:
-                yield str(row["base_layer"]), str(row["layer"]), not row["matched_by"].endswith("(uncertain)")
+            if row["run"] == label:
+                is_certain = not str(row["matched_by"]).endswith("(uncertain)")
+                yield row["base_layer"] or "", row["layer"] or "", is_certain
     else:
-        for name in sorted({name for times in sides[0] for name in times}):
+        for name in sorted({name for side in sides for times in side for name in times}):
             yield name, name, True
 
 

@@ -107,7 +107,7 @@ class Check:
     kind: str
     """`step`, or what kind of part it is."""
     part: str
-    """Name of the part in A; empty for the step, and where no part could be checked."""
+    """Name of the part in A, else in the run; empty for the step, and where no part could be checked."""
     limit_pct: float
     ratio: float | None
     """The run's time over A's."""

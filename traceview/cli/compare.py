@@ -44,7 +44,8 @@ EXAMPLES = """examples:
 
 exit codes: 0 also where runs may not be ranked (the table says so); with --fail-over 1 if a run, or a part of its step,
 takes more than that longer than A's and the difference is larger than the noise. A check that cannot tell (too few
-steps or recordings, a busy machine, runs that may not be ranked) is named on stderr; with --strict it fails.
+steps or recordings, a part that A lacks, a busy machine, runs that may not be ranked) is named on stderr; with
+--strict it fails.
 """
 
 SIDES = ("a", "b")
