@@ -41,6 +41,15 @@ def test_on_a_device_only_idle_time_counts(tmp_path: Path) -> None:
     assert found.saving_ns == pytest.approx(2 * 200_000 / 3, abs=1)
 
 
+def test_only_time_in_steps_counts_and_that_once(tmp_path: Path) -> None:
+    """The first pause begins 50 us before the first step, one is noted twice, and the last ends beyond the steps."""
+    found = answer(RULE, paused((-50, 100), (1600, 300), (1600, 300), (2900, 5000)), tmp_path)
+    assert found.saving_ns == pytest.approx((50_000 + 300_000 + 100_000) / 3, abs=1)
+    assert found.problem == "Python's garbage collector runs for 0.150 ms."
+    assert found.place == "The longest pause takes 5.000 ms"
+    assert found.evidence[0].startswith("3 pauses of 0.1 ms or more in 3 steps")
+
+
 @pytest.mark.parametrize("given", [paused((600, 14), (1600, 14)), paused()], ids=["short", "none"])
 def test_others_are_not(given: Given, tmp_path: Path) -> None:
     assert answer(RULE, given, tmp_path).status == "not found"
