@@ -1,7 +1,7 @@
 -- title = "More communication than computation"
 -- doc = """Ranks whose collectives, without waiting for other ranks where it is known, run longer per step than
--- everything that they compute. The bound is the exposed communication: the most that a step can gain from less
--- communication or more computation per exchange."""
+-- everything that they compute. The bound is the exposed communication, of a call no more than what is left of it
+-- without the waiting: the most that a step can gain from less communication or more computation per exchange."""
 -- why = """Even if perfectly hidden, communication then determines the step time. Gradients have the same size for any
 -- batch size, so with little work per rank their exchange takes longest."""
 -- cost = "Larger batches need memory and a different learning rate; compression changes gradients."
@@ -22,9 +22,10 @@
 -- comm_to_compute_pct = { type = "DOUBLE", default = 100, doc = """found where communication takes more than this share
 -- of the computing time, in percent""" }
 WITH sent AS (
-    SELECT rank, lower(kind) AS kind, own_ns, exposed_ns, size_bytes, per
-    FROM exchanges
-    WHERE is_counted AND id NOT IN (SELECT id FROM hung_calls)
+    SELECT e.rank, lower(e.kind) AS kind, e.own_ns, least(e.exposed_ns, coalesce(w.transfer_ns, e.exposed_ns))
+        AS exposed_ns, e.size_bytes, e.per
+    FROM exchanges e LEFT JOIN complete_waits w ON w.rank = e.rank AND w.id = e.id
+    WHERE e.is_counted AND e.id NOT IN (SELECT id FROM hung_calls)
 ), kinds AS (
     SELECT rank, kind, count(*) / any_value(per) AS calls, sum(own_ns / per) AS own_ns,
         sum(exposed_ns / per) AS exposed_ns,

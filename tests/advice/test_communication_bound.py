@@ -38,6 +38,14 @@ def test_of_several_ranks_it_is_known_how_much_is_waiting(tmp_path: Path) -> Non
             assert found.confidence == f"high for the time{'s' * (rule == RULE)}; {part} is waiting for other ranks"
 
 
+def test_asked_alone_its_bound_is_without_the_waiting(tmp_path: Path) -> None:
+    """Nothing hides two collectives of 300 us per step, in the first of which three ranks wait 60 us more."""
+    write(tmp_path, *Job(compute=10.0, transfer=300.0, late=lambda step, rank: 60.0 * (rank == 1)).build())
+    with connected(tmp_path) as connection:
+        (found,) = advice.run(connection, advice.load([RULE]))
+    assert (found.problem, found.saving_ns) == ("Collectives run for 0.660 ms, computing takes 0.110 ms.", 600_000)
+
+
 @pytest.mark.parametrize(("late_us", "transfer_us", "is_found"), [(200.0, 100.0, False), (0.0, 300.0, True)])
 def test_waiting_for_a_slow_rank_is_no_communication(
     tmp_path: Path, late_us: float, transfer_us: float, is_found: bool
