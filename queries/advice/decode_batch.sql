@@ -27,9 +27,14 @@ WITH able AS (
         sum(c.mean_ns / c.per) FILTER (c.category = 'gemm'
             AND NOT regexp_matches(c.name, '(?i)moe|grouped|expert|_ogs')) AS product_ns, any_value(c.per) AS per,
         -- Names of Tensile's kernels say the types behind the order of their indices, and much else of one letter.
-        bool_or(c.category = 'gemm' AND regexp_matches(c.name, if(c.name LIKE 'Cijk%', '^Cijk_\w+_\w+_(F8|B8|I8)',
-            '(?i)a8w[48]|w[48]a(8|16)|fp[48]|f8|e4m3|e5m2|int[48]|i8816|awq|gptq|marlin|blockscale'))) AS is_quantised
-    FROM counted c ASOF JOIN iterations i ON i.rank = c.rank AND coalesce(c.launched_ns, c.start_ns) >= i.start_ns
+        -- Those of cuBLASLt begin with the type of the first factor: q, r (8 bits) and o (4 bits).
+        bool_or(c.category = 'gemm' AND (regexp_matches(c.name, if(c.name LIKE 'Cijk%', '^Cijk_\w+_\w+_(F8|B8|I8)',
+            '(?i)a8w[48]|w[48]a(8|16)|fp[48]|f8|e4m3|e5m2|int[48]|i8816|awq|gptq|marlin|blockscale'
+            || '|nvjet_(sm\d+_)?[qro]'))
+            OR regexp_matches(concat_ws(' ', o.name, o.types), '(?i)float[48]|scaled_mm|int_mm|signed char')))
+            AS is_quantised
+    FROM counted c LEFT JOIN raw.ops o ON o.id = c.op_id
+    ASOF JOIN iterations i ON i.rank = c.rank AND coalesce(c.launched_ns, c.start_ns) >= i.start_ns
     WHERE i.phase = 'decode' AND i.generation_tokens > 0 AND c.kind <> 'op'
         AND coalesce(c.launched_ns, c.start_ns) <= i.end_ns
     GROUP BY c.rank, i.iteration

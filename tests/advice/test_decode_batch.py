@@ -41,6 +41,14 @@ def test_what_more_tokens_would_share_is_the_bound(tmp_path: Path) -> None:
     )
 
 
+def typed(operator: str, dtype: str) -> Given:
+    """Products of a kernel whose name says no type, called by this operator."""
+    given = decode(32, kernel="cutlass_gemm_kernel")
+    for start in (0, 1000, 2000):
+        given.op(operator, start + 2, start + 5.5, [(32, 4096), (4096, 4096)], ["", ""], dtype)
+    return given
+
+
 @pytest.mark.parametrize(
     "given",
     [
@@ -48,9 +56,12 @@ def test_what_more_tokens_would_share_is_the_bound(tmp_path: Path) -> None:
         decode(32, product_us=60),
         decode(32, kernel="marlin_gemm_w4a16"),
         decode(32, "Cijk_Alik_Bljk_F8BS"),
+        decode(32, "nvjet_qqtst_64x8_128x4_4x1_v_bz_TNT"),
+        decode(32, "nvjet_sm100_ootst_128x64_128x8_1x2_h_bz_TNT"),
+        typed("custom::product", "c10::Float8_e4m3fn"),
         decode(32, "fused_moe_kernel"),
     ],
-    ids=["as many as the peaks allow", "mostly attention", "four bits", "eight bits", "experts"],
+    ids=["as many as the peaks allow", "mostly attention", "four bits", "eight bits", "fp8", "fp4", "types", "experts"],
 )
 def test_others_are_not(given: Given, tmp_path: Path) -> None:
     assert answer(RULE, given, tmp_path).status == "not found"
