@@ -2,8 +2,8 @@
 -- doc = """Kernels that Inductor (torch.compile) made in Triton, pointwise ones and reductions, which the memory
 -- bounds, and that take more than twice as long as moving each of their arguments once. The bound is their time beyond
 -- that, less what overlaps work that started earlier on the device. Kernels of a few microseconds are left out, and so
--- are those whose names say that they read in part or again, add where others add, draw random numbers, compute special
--- functions, or are of double precision: the memory does not bound them."""
+-- are those whose names say that they read in part or again, sort, add where others add, draw random numbers, compute
+-- special functions, or are of double precision: the memory does not bound them."""
 -- why = """Inductor takes the sizes of blocks and the number of warps by rule of thumb; strided or transposed
 -- arguments, and reductions over few rows, want others."""
 -- cost = "Compiling takes longer, since configurations are timed; the choice is kept in Inductor's cache."
@@ -25,7 +25,7 @@ WITH kinds AS (
         any_value(step_ns) AS step_ns, any_value(o.code_config) AS config
     FROM op_floors f LEFT JOIN (SELECT id, code_config FROM raw.ops) o ON o.id = f.op_id
     WHERE family = 'compiled' AND floor_ns > 0 AND regexp_matches(op_name, '^triton_(poi|red|per|for)_')
-        AND NOT regexp_matches(op_name, 'index_put|scatter|gather|embedding|pool|upsample|grid_sampl|unfold|rand'
+        AND NOT regexp_matches(op_name, 'index_put|scatter|gather|embedding|pool|upsample|grid_sampl|unfold|rand|sort'
             -- The gradient of a dropout draws none.
             || '|dropout_([^b]|b[^a])|bernoulli|normal_functional|exponential|lgamma|digamma|erfinv|igamma|special'
             || '|bessel')

@@ -37,12 +37,13 @@ def test_beyond_the_bandwidth_is_the_bound(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "given",
     first(
-        3,
+        5,
         [
             steps(1.9),
             steps(4, "triton_tem_fused_mm_3"),
             steps(2.1, step_us=5_000),
             steps(4, rows=512),
+            steps(4, "triton_per_fused_sort_0"),
             steps(4, "triton_poi_fused_index_put_new_zeros_3"),
             steps(4, "triton_poi_fused_bernoulli_mul_3"),
             steps(4, "triton_poi_fused_add_lgamma_3"),
@@ -54,6 +55,7 @@ def test_beyond_the_bandwidth_is_the_bound(tmp_path: Path) -> None:
         "a product",
         "little of the step",
         "a few microseconds",
+        "comparisons, many times",
         "adds where others add",
         "random numbers",
         "special functions",
