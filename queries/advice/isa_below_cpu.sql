@@ -1,7 +1,8 @@
 -- title = "Narrower vector instructions than the processor supports"
--- doc = """The CPU library says that it uses at most an instruction set narrower than the processor's, or no
--- implementation's name shows a wider one. The bound is the share of the primitives' time by which wider vectors could
--- shorten it; over SSE also by fused multiply-adds, which SSE lacks: one instruction instead of two."""
+-- doc = """The CPU library, or a variable, says that it uses at most an instruction set narrower than the processor's;
+-- or no implementation's name shows a wider one: then those alone count whose names show one. The bound is the share of
+-- the primitives' time by which wider vectors could shorten it; over SSE also by fused multiply-adds, which SSE lacks:
+-- one instruction instead of two."""
 -- why = "Each instruction processes a half or a quarter of the values it could."
 -- cost = "Wide vectors lower the clock of some older processors."
 -- unless = """The limit is there so that different machines give equal results, or a virtual machine hides the wider
@@ -17,21 +18,25 @@
 -- percent""" }
 WITH narrow AS (
     SELECT rank, used_simd_bits, simd_bits, environment->>'$.ONEDNN_MAX_CPU_ISA' AS max_isa,
-        1 - used_simd_bits / simd_bits / if(used_simd_bits = 128, 2, 1) AS gain
+        1 - used_simd_bits / simd_bits / if(used_simd_bits = 128, 2, 1) AS gain,
+        coalesce(regexp_matches(max_isa, '(?i)^(sse|avx2|avx$)'), false) OR rank IN (SELECT rank FROM raw.captures
+            WHERE format = 'onednn' AND metadata->>'$.isa' IS NOT NULL) AS is_said
     FROM processes
     WHERE used_simd_bits < simd_bits
 ), used AS (
     SELECT c.rank, p.kind || ' ' || coalesce(nullif(p.impl, ''), '(no name)') AS impl,
         count(*) / any_value(c.per) AS calls,
         sum(c.mean_ns / c.per) AS own_ns, any_value(c.step_ns) AS step_ns
-    FROM counted c JOIN primitives p ON p.id = c.id WHERE c.rank IN (SELECT rank FROM narrow) GROUP BY ALL
+    FROM counted c JOIN primitives p ON p.id = c.id JOIN narrow n ON n.rank = c.rank
+    WHERE n.is_said OR regexp_matches(p.impl, 'avx|sse') GROUP BY ALL
 )
 SELECT n.rank,
-    format('The library uses vectors of {} bits, the processor has {}{}.', any_value(n.used_simd_bits),
-        any_value(n.simd_bits),
+    format(if(any_value(n.is_said), 'The library uses vectors of {} bits', 'Names of implementations show vectors of '
+        || '{} bits at most') || ', the processor has {}{}.', any_value(n.used_simd_bits), any_value(n.simd_bits),
         coalesce(' (ONEDNN_MAX_CPU_ISA=' || any_value(n.max_isa) || ')', '')) AS problem,
     NULL AS place, sum(u.own_ns) * any_value(n.gain) AS saving_ns,
-    'high that they are narrower; memory-bound primitives gain less' AS confidence,
+    if(any_value(n.is_said), 'high that they are narrower', 'medium: no name shows wider ones')
+        || '; memory-bound primitives gain less' AS confidence,
     list(format('{}: {:.1f} calls and {:.3f} ms', u.impl, u.calls, u.own_ns / 1e6)
         ORDER BY u.own_ns DESC, u.impl) AS evidence
 FROM narrow n JOIN used u USING (rank)

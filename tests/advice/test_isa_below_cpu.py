@@ -38,6 +38,18 @@ def test_as_wide_as_the_processor_is_not(tmp_path: Path) -> None:
     assert answer(RULE, steps("brg:avx512_core", ["avx2", "avx512f"]), tmp_path / "avx512").status == "not found"
 
 
+def test_of_names_alone_only_those_that_show_a_width_count(tmp_path: Path) -> None:
+    given = steps("gemm:jit", ["avx2", "avx512f"])
+    for start in (0, 1000, 2000):
+        given.primitive("reorder", start + 200, start + 300, impl="jit:avx2")
+    assert answer(RULE, given, tmp_path / "said").saving_ns == 100_000
+    given.about["environment"] = {}
+    found = answer(RULE, given, tmp_path / "named")
+    assert (found.saving_ns, found.evidence) == (50_000, ("reorder jit:avx2: 1.0 calls and 0.100 ms",))
+    assert found.problem == "Names of implementations show vectors of 256 bits at most, the processor has 512."
+    assert found.confidence.startswith("medium")
+
+
 def test_below_the_threshold_it_is_not(tmp_path: Path) -> None:
     assert answer(RULE, steps("brg:avx2", ["avx2", "avx512f"], 19), tmp_path).status == "not found"
 
