@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -31,6 +32,17 @@ def test_addition_and_gradient_are_the_bound(tmp_path: Path) -> None:
     found = answer(RULE, steps(5), tmp_path)
     assert (found.status, found.saving_ns) == ("found", 7_000)
     assert found.problem == "1 layer adds a bias that the next batch normalisation removes again."
+
+
+def test_fixed_statistics_do_not_follow_the_bias(tmp_path: Path) -> None:
+    for is_training, level in (("True", "high"), ("False", "medium")):
+        given = steps(5)
+        for row in given.rows["ops"]:
+            if row["name"] == "aten::batch_norm":
+                row["inputs"] = json.dumps(["", "", "", "", "", is_training, "0.1", "1e-05", "True"])
+        found = answer(RULE, given, tmp_path / is_training)
+        assert (found.saving_ns, found.confidence.split(":")[0]) == (7_000, level)
+        assert ("removes again" in found.problem) == (is_training == "True")
 
 
 def test_below_the_threshold_it_is_not(tmp_path: Path) -> None:
