@@ -92,6 +92,11 @@ WITH work AS (
         || 'busier than stated', n, if(n = 1, ' is', 's are'), 100.0 * n / n_launches)
     FROM lost WHERE n > 0.01 * n_launches
     UNION ALL
+    SELECT q.rank, 3.5, format('{:,} of {:,} kernels and copies do not name their device: no device''s time '
+        || 'holds them, and devices were busier than stated', q.n, h.kernels + h.memcpys)
+    FROM quality q JOIN recorded h USING (rank)
+    WHERE starts_with(q.kind, 'kernels and copies whose device is not') AND q.n > 0.01 * (h.kernels + h.memcpys)
+    UNION ALL
     SELECT rank, 4, format('{:,} of {:,} kernels ({:.1f} % of their time) have no recorded launch: their operators, '
         || 'and why the device idled before them, are not known',
         n_unlaunched, n, 100.0 * unlaunched_ns / dur_ns)

@@ -15,7 +15,8 @@ SELECT
 FROM kernels
 UNION ALL BY NAME
 SELECT
-    'copy' AS kind, id, rank, false AS nests, 'GPU ' || coalesce(CAST(device AS VARCHAR), '?') AS process,
+    'copy' AS kind, id, rank, false AS nests,
+    coalesce('GPU ' || CAST(device AS VARCHAR), if(direction = 'HtoH', 'host', 'GPU ?')) AS process,
     'stream ' || coalesce(CAST(stream AS VARCHAR), '?') AS thread,
     if(direction = 'memset', 'gpu_memset', 'gpu_memcpy') AS recorded_category,
     start_ns, end_ns, coalesce(name, '') AS name, category, call_algorithm AS algorithm, call_direction AS direction,

@@ -63,6 +63,12 @@ UNION ALL BY NAME
 SELECT rank, NULL AS source, 'kernels without a CPU op' AS kind, count(*) AS n, NULL AS examples
 FROM raw.kernels WHERE op_id IS NULL GROUP BY rank
 UNION ALL BY NAME
+SELECT rank, NULL AS source, 'kernels and copies whose device is not recorded, in no device''s time' AS kind,
+    count(*) AS n, array_agg(DISTINCT name ORDER BY name)[:10] AS examples
+FROM (SELECT rank, device, name FROM raw.kernels UNION ALL SELECT rank, device, name FROM raw.memcpys
+    WHERE direction IS DISTINCT FROM 'HtoH')
+WHERE device IS NULL AND rank IN (SELECT rank FROM recorded WHERE has_device) GROUP BY rank
+UNION ALL BY NAME
 SELECT rank, NULL AS source, 'CPU primitives beside a GPU, not in device time' AS kind, count(*) AS n, NULL AS examples
 FROM raw.primitives WHERE rank IN (SELECT rank FROM raw.kernels UNION SELECT rank FROM raw.memcpys) GROUP BY rank
 UNION ALL BY NAME

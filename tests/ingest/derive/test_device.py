@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from given import Given, rows
+from given import Given, rows, section
 from timelines import event, made
 
 LINKS = "SELECT name, op_name, layer, op_link FROM kernels ORDER BY start_ns"
@@ -185,3 +185,30 @@ def test_a_number_of_several_calls_leads_to_none(
         events.append(event("kernel", "k", 1000 + 20 * place, 10, 7, device=0, stream=7, correlation=number))
     with made(tmp_path, events) as connection:
         assert rows(connection, "SELECT op_name FROM kernels ORDER BY start_ns") == [(name,) for name in expected]
+
+
+def test_copies_without_a_device_are_the_only_ones_and_copies_within_the_host_are_none(tmp_path: Path) -> None:
+    """Three microseconds of a kernel and one of a copy in ten: 40 %, of one device."""
+    given = Given()
+    given.span("step", "step 0", 0, 10)
+    given.kernel("gemm", 1, 4, launched=0)
+    given.copy("HtoD", 5, 6, launched=4, device=None, stream=None)
+    given.copy("HtoH", 7, 8, launched=6, device=None, stream=None)
+    found = given.open(tmp_path)
+    assert rows(found, "SELECT device, active_ns, step_ns FROM account") == [("gpu 0", 4000, 10_000)]
+    assert rows(found, "SELECT direction, device FROM memcpys ORDER BY direction") == [("HtoD", 0), ("HtoH", None)]
+    assert rows(found, "SELECT kind FROM quality WHERE contains(kind, 'device')") == []
+
+
+def test_copies_without_a_device_beside_two_are_in_the_time_of_none_and_counted(tmp_path: Path) -> None:
+    given = Given()
+    given.span("step", "step 0", 0, 10)
+    given.kernel("gemm", 1, 4, launched=0)
+    given.kernel("gemm", 1, 3, launched=0, device=1)
+    given.copy("HtoD", 5, 6, launched=4, device=None, stream=None)
+    given.copy("HtoH", 7, 8, launched=6, device=None, stream=None)
+    found = given.open(tmp_path)
+    assert rows(found, "SELECT device, active_ns FROM account ORDER BY device") == [("gpu 0", 3000), ("gpu 1", 2000)]
+    assert rows(found, "SELECT n, examples FROM quality WHERE contains(kind, 'device')") == [(1, ["Memcpy HtoD"])]
+    (doubt,) = section(found, "overview/doubts")
+    assert "1 of 4 kernels and copies do not name their device" in doubt["text"]

@@ -13,6 +13,7 @@ import numpy as np
 from traceview.ingest.derive.nesting import Spans
 from traceview.ingest.derive.spans import fetch, ids_at, loaded_ranges, publish, query
 from traceview.ingest.derive.steps import Steps
+from traceview.ingest.sink import at_hand
 from traceview.lazy import duckdb
 
 
@@ -33,10 +34,14 @@ _RANGES = {"range_id": "nvtx", "library_id": "library", "frame_id": "python", "m
 
 def device_rows(connection: duckdb.DuckDBPyConnection, steps: Steps) -> None:
     """Fill derived.kernels and derived.memcpys. A row's step is that of its launch, as host work moves ahead."""
-    has_rows, has_launches, has_graphs, has_names = connection.execute(query("recorded_calls")).fetchall()[0]
+    has_rows, has_launches, has_graphs, has_names, only = connection.execute(query("recorded_calls")).fetchall()[0]
     if not has_rows:  # As on a CPU: to plan the queries takes longer than all else of a small trace.
         connection.unregister("call_facts")
         return
+    if only is not None:
+        unplaced = f"({query('without_device')}) USING (id) WHEN MATCHED THEN UPDATE SET device = $1"
+        for table in ("kernels", "memcpys"):
+            connection.execute(f"MERGE INTO {at_hand(connection, table)} USING {unplaced}", [only])
     connection.execute(f"CREATE OR REPLACE TEMP TABLE cover AS {query('cover')}")
     if has_launches or not len(steps.spans):
         publish(connection, "row_step", {"id": np.empty(0, np.int64), "step": np.empty(0, np.int64)})
