@@ -166,6 +166,31 @@ def test_what_stands_alone_is_counted(tmp_path: Path) -> None:
     assert problems(found) == {"start of a slice without its end, or end without its start": 2}
 
 
+def test_events_whose_names_were_lost_are_counted_with_their_ends(tmp_path: Path) -> None:
+    """A ring buffer overwrote the texts of a sequence; one text is missing of another slice, which has one inside."""
+    named = field(10, 5)
+    needs = field(13, 2)
+    content = packets(
+        TRACK,
+        event(10, 1, named) + needs,
+        event(20, 2) + needs,
+        field(13, 1) + field(12, field(2, field(1, 5) + field(2, b"whole"))),
+        event(30, 1, named) + needs,
+        event(40, 1, field(10, 6)) + needs,
+        event(45, 1, field(23, b"inner")) + needs,
+        event(50, 2) + needs,
+        event(60, 2) + needs,
+        event(70, 2) + needs,
+    )
+    found = read(tmp_path, content)
+    assert [row[:3] for row in slices(found)] == [("whole", 0, 40), ("inner", 15, 5)]
+    assert found.execute("SELECT n_events, n_kept, n_dropped FROM captures").fetchall() == [(8, 4, 4)]
+    assert problems(found) == {
+        "event without a readable time": 2,
+        "event whose name or category is not in the file": 1,
+    }
+
+
 @pytest.mark.parametrize("cut", [3, 20, 41])
 def test_a_cut_file_gives_what_came_before(tmp_path: Path, cut: int) -> None:
     many = [piece for n in range(50) for piece in (event(10 * n, 1, field(23, b"s")), event(10 * n + 5, 2))]

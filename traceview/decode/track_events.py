@@ -19,13 +19,15 @@ from traceview.decode.xspace import Vocabulary
 
 PACKET = 1
 CLOCKS, TIME, SEQUENCE, EVENT, INTERNED, FLAGS, CLOCK, DEFAULTS, TRACK = 6, 8, 10, 11, 12, 13, 58, 59, 60
-CLEARED = 1
+CLEARED, NEEDS_STATE = 1, 2
+"""Flags of a packet: its sequence starts anew, or what it interned before is needed."""
 REALTIME, BOOTTIME, FIRST_OWN_CLOCK = 1, 6, 64
 CATEGORIES, NAMES, KEYS, VALUES = 1, 2, 3, 29
 """Kinds of interned texts: categories, names of events, keys and texts of arguments."""
 BEGIN, END, INSTANT, COUNTER, WHOLE = 1, 2, 3, 4, 5
 """Kinds of events: those of the format, and a slice that carries its duration."""
 LEGACY = {ord("B"): BEGIN, ord("E"): END, ord("X"): WHOLE, ord("i"): INSTANT, ord("I"): INSTANT}
+LOST = -2
 _NONE = np.empty(0, np.int64)
 
 
@@ -90,11 +92,14 @@ class TrackEvents:
         count = len(starts)
         packets = self.wire.fields(starts, ends)
         sequence = packets.numbers(SEQUENCE, count)
-        generation = self._generations(sequence, packets.numbers(FLAGS, count) & CLEARED)
+        flags = packets.numbers(FLAGS, count)
+        generation = self._generations(sequence, flags & CLEARED)
         self._intern(packets, sequence, generation)
         self._describe(packets)
         self._default(packets, sequence, generation)
         at = self._times(packets, sequence, generation)
+        # What a ring buffer overwrote held the clock, the track and the names of these.
+        at[(flags & NEEDS_STATE != 0) & (generation == 0)] = np.iinfo(np.int64).min
         return self._events(packets, sequence, generation, at, n_damaged + packets.n_damaged)
 
     def _generations(self, sequence: Ints, cleared: Ints) -> Ints:
@@ -235,6 +240,8 @@ class TrackEvents:
         rows = self._row + np.arange(count)
         self._row += count
         known = at[packet] != np.iinfo(np.int64).min
+        names = self._named_by(found, count, 23, 10, NAMES, sequence, generation)
+        categories = self._named_by(found, count, 22, 3, CATEGORIES, sequence, generation)
         columns = {
             "row": rows,
             "track": track,
@@ -242,8 +249,9 @@ class TrackEvents:
             "at_ns": pa.array(at[packet], mask=~known),
             "dur_ns": length,
             "value": np.where(np.isfinite(value), value, 0.0),
-            "name": self.words.column(self._named_by(found, count, 23, 10, NAMES, sequence, generation)),
-            "category": self.words.column(self._named_by(found, count, 22, 3, CATEGORIES, sequence, generation)),
+            "name": self.words.column(names),
+            "category": self.words.column(categories),
+            "is_lost": np.minimum(names, categories) == LOST,
         }
         return Batch(pa.table(columns), self._arguments(found, rows, sequence, generation), n_damaged + found.n_damaged)
 
@@ -264,7 +272,7 @@ class TrackEvents:
     def _named_by(
         self, found: Fields, count: int, literal: int, number: int, kind: int, sequence: Ints, generation: Ints
     ) -> Ints:
-        """Codes of a text that stands in the event or is interned; -1 for none."""
+        """Codes of a text that stands in the event or is interned; -1 for none, LOST for one that is not there."""
         codes = np.full(count, -1, np.int64)
         chosen = np.flatnonzero((found.number == number) & (found.end < 0))
         of, iid = found.message[chosen], found.value[chosen]
@@ -284,7 +292,7 @@ class TrackEvents:
         if not len(iid):
             return _NONE
         keys, inverse = np.unique(np.stack([sequence, generation, iid]), axis=1, return_inverse=True)
-        known = [self._texts.get((s, g, kind, i), -1) for s, g, i in keys.T.tolist()]
+        known = [self._texts.get((s, g, kind, i), LOST if i else -1) for s, g, i in keys.T.tolist()]
         return np.array(known, np.int64)[inverse.reshape(-1)]
 
     def _arguments(self, found: Fields, rows: Ints, sequence: Ints, generation: Ints) -> pa.Table:

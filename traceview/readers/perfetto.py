@@ -97,12 +97,14 @@ def read(stream: Stream, sink: Sink) -> None:
 
 
 def _count(sink: Sink, n_events: int) -> None:
-    n_untimed, n_alone, names = sink.connection.execute(_sql("count")).fetchall()[0]
+    n_untimed, n_lost, n_lost_read, n_alone, names = sink.connection.execute(_sql("count")).fetchall()[0]
     sink.count("n_events", n_events)
-    sink.count("n_kept", n_events - n_untimed)
-    sink.count("n_dropped", n_untimed)
+    sink.count("n_kept", n_events - n_untimed - n_lost_read)
+    sink.count("n_dropped", n_untimed + n_lost_read)
     if n_untimed:
         sink.problem("event without a readable time", n_untimed)
+    if n_lost:
+        sink.problem("event whose name or category is not in the file", n_lost)
     if n_alone:
         sink.problem("start of a slice without its end, or end without its start", n_alone, names or ())
 

@@ -1,6 +1,7 @@
 -- title = "Perfetto: events with both ends, on their process and thread"
 -- doc = """A start belongs to the next end of its depth on its track. Tracks without a thread are numbered by place.
--- `goes_to` is the table of what has both ends, by the categories of PyTorch's profiler and of rocprofv3."""
+-- `goes_to` is the table of what has both ends, by the categories of PyTorch's profiler and of rocprofv3. What lost its
+-- name goes to none, with its end."""
 WITH stepped AS (
     SELECT *, sum(CASE kind WHEN 1 THEN 1 WHEN 2 THEN -1 ELSE 0 END) OVER along AS depth
     FROM half WHERE at_ns IS NOT NULL
@@ -14,8 +15,9 @@ WITH stepped AS (
     SELECT *, if(kind = 5, at_ns + dur_ns, NULL) AS end_ns, false AS is_lonely FROM stepped WHERE kind NOT IN (1, 2)
 )
 SELECT $first + 2 * (row_number() OVER (ORDER BY p."row") - 1) AS id,
-    CASE p.kind WHEN 4 THEN 'C' WHEN 3 THEN 'i' WHEN 2 THEN 'E' WHEN 1 THEN if(end_ns IS NULL, 'B', 'X') WHEN 5 THEN 'X'
-        ELSE '?' END AS ph,
+    CASE WHEN p.is_lost THEN 'lost' WHEN p.kind = 4 THEN 'C' WHEN p.kind = 3 THEN 'i' WHEN p.kind = 2 THEN 'E'
+        WHEN p.kind = 1 AND end_ns IS NULL THEN 'B' WHEN p.kind IN (1, 5) THEN 'X' ELSE '?' END AS ph,
+    if(p.kind = 1 AND end_ns IS NOT NULL, 2, 1) AS n_read,
     p.at_ns AS start_ns, p.end_ns - p.at_ns AS dur_ns, p.category AS cat, coalesce(p.name, t.name) AS name, p.value,
     CASE WHEN p.category IN ('kernel', 'kernel_dispatch') THEN 'kernels'
         WHEN p.category IN ('gpu_memcpy', 'gpu_memset', 'memory_copy') THEN 'memcpys'
