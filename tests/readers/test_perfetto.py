@@ -144,6 +144,20 @@ def test_arguments_instants_and_samples_are_kept(tmp_path: Path) -> None:
     assert found.execute("SELECT name, value FROM counters").fetchall() == [("memory", 123.0)]
 
 
+def test_samples_have_the_unit_of_their_counter_and_incremental_ones_are_summed(tmp_path: Path) -> None:
+    """In MiB; and differences that begin anew where their sequence does."""
+    content = packets(
+        field(60, field(1, 78) + field(2, b"memory") + field(8, field(3, 3) + field(4, 1 << 20))) + field(13, 1),
+        field(60, field(1, 79) + field(2, b"requests") + field(8, field(5, 1))),
+        event(10, 4, field(30, 12), track=78),
+        event(10, 4, field(30, 5), track=79),
+        event(20, 4, field(30, 7), track=79),
+        event(30, 4, field(30, 2), track=79) + field(13, 1),
+    )
+    found = read(tmp_path, content).execute("SELECT name, value FROM counters ORDER BY name, start_ns").fetchall()
+    assert found == [("memory", 12 * 2**20), ("requests", 5), ("requests", 12), ("requests", 2)]
+
+
 @pytest.mark.long
 def test_an_export_of_ours_is_the_same_kernels_and_operators(tmp_path: Path) -> None:
     (tmp_path / "before").mkdir()

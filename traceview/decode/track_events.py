@@ -48,6 +48,8 @@ class Tracks:
     name: dict[int, str] = field(default_factory=dict)
     process: dict[int, int] = field(default_factory=dict)
     thread: dict[int, tuple[int, int]] = field(default_factory=dict)
+    counter: dict[int, tuple[int, bool]] = field(default_factory=dict)
+    """Factor of its samples, and whether each adds to the last."""
 
 
 @dataclass
@@ -147,6 +149,9 @@ class TrackEvents:
                 thread = self._message(*told[4])
                 self.tracks.thread[uuid] = _integer(thread.get(1)), _integer(thread.get(2))
                 self._named(uuid, thread.get(5))
+            if isinstance(told.get(8), tuple):
+                counter = self._message(*told[8])
+                self.tracks.counter[uuid] = _integer(counter.get(4)) or 1, bool(counter.get(5))
 
     def _named(self, uuid: int, place: Any) -> None:
         if isinstance(place, tuple) and uuid not in self.tracks.name:
@@ -248,6 +253,7 @@ class TrackEvents:
             "kind": kind,
             "at_ns": pa.array(at[packet], mask=~known),
             "dur_ns": length,
+            "generation": generation,
             "value": np.where(np.isfinite(value), value, 0.0),
             "name": self.words.column(names),
             "category": self.words.column(categories),

@@ -111,7 +111,7 @@ def _count(sink: Sink, n_events: int) -> None:
 
 def _tracks(tracks: Tracks) -> pa.Table:
     """Every track with its process and thread; those that have no numbers of their own get their places."""
-    rows: list[tuple[int, int, int, str | None, str | None, str | None]] = []
+    rows: list[tuple[int | str | None, ...]] = []
     uuids = tracks.parent.keys() | tracks.name.keys() | tracks.process.keys() | tracks.thread.keys()
     for place, uuid in enumerate(sorted(uuids), 1):
         name = tracks.name.get(uuid)
@@ -122,9 +122,9 @@ def _tracks(tracks: Tracks) -> pa.Table:
         of_process, tid = next(threads, (None, None))
         pid = next((each for each in (pid, of_process, _numbered(process)) if each is not None), 0)
         number = next((each for each in (tid, _numbered(name)) if each is not None), place)
-        rows.append((uuid, pid, number, name, process, name))
-    names = ("uuid", "pid", "tid", "name", "process", "thread")
-    kinds = (pa.int64(), pa.int64(), pa.int64(), pa.string(), pa.string(), pa.string())
+        rows.append((uuid, pid, number, name, process, name, *tracks.counter.get(uuid, (1, False))))
+    names = ("uuid", "pid", "tid", "name", "process", "thread", "unit", "is_incremental")
+    kinds = (*[pa.int64()] * 3, *[pa.string()] * 3, pa.int64(), pa.bool_())
     columns: list[Any] = [list(column) for column in zip(*rows, strict=True)] or [[] for _ in names]
     return pa.table({name: pa.array(column, kind) for name, column, kind in zip(names, columns, kinds, strict=True)})
 

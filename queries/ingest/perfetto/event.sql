@@ -19,6 +19,7 @@ SELECT $first + 2 * (row_number() OVER (ORDER BY p."row") - 1) AS id,
         WHEN p.kind = 1 AND end_ns IS NULL THEN 'B' WHEN p.kind IN (1, 5) THEN 'X' ELSE '?' END AS ph,
     if(p.kind = 1 AND end_ns IS NOT NULL, 2, 1) AS n_read,
     p.at_ns AS start_ns, p.end_ns - p.at_ns AS dur_ns, p.category AS cat, coalesce(p.name, t.name) AS name, p.value,
+    p.track, p.generation, t.unit, t.is_incremental,
     CASE WHEN p.category IN ('kernel', 'kernel_dispatch') THEN 'kernels'
         WHEN p.category IN ('gpu_memcpy', 'gpu_memset', 'memory_copy') THEN 'memcpys'
         WHEN p.category = 'cpu_op' THEN 'ops'
