@@ -151,6 +151,22 @@ def test_names_of_ranges_say_what_they_are_and_the_host_is_no_gpu(tmp_path: Path
     ]
 
 
+def test_a_range_that_was_open_at_the_end_is_dropped_and_counted(tmp_path: Path) -> None:
+    whole = small()
+    tool = whole["rocprofiler-sdk-tool"][0]
+    tool["strings"]["marker_api"].append({"key": 30, "value": "step 2"})
+    tool["buffer_records"]["marker_api"].append(record(3, 1, 140, 0, 30))
+    path = tmp_path / "any"
+    path.write_text(json.dumps(whole))
+    store.convert([path], tmp_path / "out")
+    connection = connected(tmp_path / "out")
+    assert rows(connection, "SELECT name FROM ranges") == [("forward",)]
+    assert rows(connection, "SELECT n_kept, n_dropped FROM captures") == [(5, 1)]
+    assert rows(connection, "SELECT kind, n FROM quality WHERE source IS NOT NULL") == [
+        ("marker_api without a readable time", 1)
+    ]
+
+
 @pytest.mark.long
 def test_cut_at_any_byte(tmp_path: Path) -> None:
     """Each cut is a sentence, or keeps the records before it and says so."""

@@ -1,6 +1,6 @@
 -- title = "rocprofv3: roctx ranges"
 -- doc = """Ranges of the program; without a recorded text the name of the call stands in. Those of a process belong to
--- no thread. Steps, phases and modules where the text says so."""
+-- no thread. Steps, phases and modules where the text says so. One that was open at the end has 0 for its end."""
 WITH marked AS (
     SELECT
         r.id, r.start_timestamp AS start_ns, r.end_timestamp - r.start_timestamp AS dur_ns,
@@ -9,7 +9,7 @@ WITH marked AS (
     FROM record r
     LEFT JOIN operation o ON o.kind_number = TRY_CAST(r.kind AS BIGINT) AND o.operation = r.operation
     LEFT JOIN marker m ON m.correlation = r.correlation_id.internal
-    WHERE buffer = 'marker_api' AND r.start_timestamp IS NOT NULL AND r.end_timestamp IS NOT NULL
+    WHERE buffer = 'marker_api' AND r.start_timestamp IS NOT NULL AND r.end_timestamp <> 0
         AND coalesce(contains(o.name, 'Range'), true)
 )
 SELECT id, start_ns, dur_ns, CAST($pid AS BIGINT) AS pid, tid, 'roctx' AS domain,
