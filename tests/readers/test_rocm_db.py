@@ -64,6 +64,16 @@ def test_rpd_calls_work_and_markers(tmp_path: Path) -> None:
     assert connection.execute("SELECT name, value FROM counters").fetchall() == [("sclk", 800.0)]
 
 
+def test_the_size_of_an_rpd_call_is_not_that_of_each_of_its_copies(tmp_path: Path) -> None:
+    """A call of 4,096 bytes in two pieces; of neither it is known how much it copied."""
+    links = [*RPD["rocpd_api_ops"], {"id": 4, "api_id": 4, "op_id": 4}]
+    work = [*RPD["rocpd_op"], op(4, "CopyHostToDevice", 391, 399)]
+    tables = {**RPD, "rocpd_op": work, "rocpd_api_ops": links}
+    connection = opened(write(tmp_path / "trace.db", tables), tmp_path / "capture")
+    found = connection.execute("SELECT size_bytes, dur_ns, launch_id IS NOT NULL FROM memcpys ORDER BY start_ns")
+    assert found.fetchall() == [(None, 90, True), (None, 8, True)]
+
+
 @pytest.mark.long
 def test_every_row_of_an_rpd_is_accounted_for(tmp_path: Path) -> None:
     calls = [*RPD["rocpd_api"], {**api(5, "hipMemcpy", 0, 500), "start": None}]
