@@ -1,6 +1,6 @@
 -- title = "Kernels used to identify the algorithm"
 -- doc = "Kernels or primitives of the calls, and how certain the result is."
--- cannot = "No convolution operator in this trace."
+-- cannot = "No convolution whose direction is known in this trace."
 -- leave_out = ["calls"]
 -- kernels = ["evidence"]
 -- [columns]

@@ -1,8 +1,8 @@
 -- doc = """Layers of convolution calls where nothing recorded any: named by their place in the forward pass, which
 -- every step repeats, and by their filter. A gradient has the layer of its forward call, as the profiler linked the
 -- two, else its place counted from the end, since a backward pass runs the forward one in reverse. Nothing is guessed
--- of steps with another number of calls, of passes that alternate within a step, and where shapes contradict the
--- order. One row per call."""
+-- of steps with another number of calls, of passes that alternate within a step, where shapes contradict the order, and
+-- where XLA made one instruction of several convolutions. One row per call."""
 -- materialize = true
 -- empty_without = ["attributed.part", "attributed.conv_op"]
 -- types = """call_id BIGINT, rank INTEGER, position BIGINT, start_ns BIGINT, layer VARCHAR"""
@@ -25,7 +25,8 @@ WITH part AS (
         coalesce(bool_or(direction = 'wgrad'), false) AS is_wgrad,
         coalesce(bool_or(direction = 'dgrad'), false) AS is_dgrad
     FROM part
-    WHERE call_id IS NOT NULL AND rank NOT IN (SELECT rank FROM part WHERE layer IS NOT NULL)
+    WHERE call_id IS NOT NULL AND rank NOT IN (SELECT rank FROM part WHERE layer IS NOT NULL UNION ALL
+        SELECT rank FROM raw.ops WHERE regexp_matches(hlo_kind, '^(\w+ )?(convolutions|products)$'))
     GROUP BY call_id
     -- What runs between steps is of none.
     HAVING arg_min(step, start_ns) IS NOT NULL OR any_value(rank) NOT IN (FROM stepped)

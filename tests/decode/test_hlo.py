@@ -29,7 +29,12 @@ def instruction(number: int, name: str, opcode: str, *operands: int, op_name: st
         text += field(28, more["target"])
     text += field(9, more["parameter"]) if "parameter" in more else b""
     text += field(30, field(1, varint(more["sums"]))) if "sums" in more else b""
+    text += field(16, b"".join(field(*pair) for pair in CHANNELS_LAST)) if opcode == "convolution" else b""
     return text
+
+
+CHANNELS_LAST = ((7, 0), (8, 3), (11, b"\1\2"), (3, 2), (4, 3), (6, b"\0\1"), (9, 0), (10, 3), (12, b"\1\2"))
+"""Dimensions of a convolution's image, filter (sizes, inputs, outputs) and result."""
 
 
 def program(*computations: tuple[int, int, list[bytes]], stacks: bytes = b"") -> list[dict[str, Any]]:
@@ -111,6 +116,34 @@ def test_a_fusion_is_what_it_is_for() -> None:
     fusion = instruction(21, "f", "fusion", calls=1, config=config, sizes=(4, 4))
     rows = program((1, 14, inner), (2, 21, [fusion]))
     assert by_name(rows, "kind")["f"] == "onednn dot"
+
+
+@pytest.mark.parametrize(
+    ("last", "kind", "more"),
+    [
+        ({"opcode": "convolution", "sizes": (2, 4, 4, 32)}, "ynn convolutions", 2 * 2 * 4 * 4 * 32 * 16),
+        ({"opcode": "dot", "sizes": (2, 4, 4, 32), "sums": 3}, "ynn products", 2 * 2 * 4 * 4 * 32 * 16),
+    ],
+)
+def test_a_fusion_of_several_products_is_none_of_them(last: dict[str, Any], kind: str, more: int) -> None:
+    """It has the FLOP of all, the layer that holds them all, and the shapes of none."""
+    inner = [
+        instruction(11, "x", "parameter", sizes=(2, 4, 4, 8)),
+        instruction(12, "w", "parameter", sizes=(1, 1, 8, 16), parameter=1),
+        instruction(13, "v", "parameter", sizes=(1, 1, 16, 32), parameter=2),
+        instruction(14, "c", "convolution", 11, 12, sizes=(2, 4, 4, 16), op_name="jit(f)/block/conv1/conv"),
+        instruction(15, "d", last.pop("opcode"), 14, 13, op_name="jit(f)/block/conv2/conv", **last),
+    ]
+    sizes = {31: (2, 4, 4, 8), 32: (1, 1, 8, 16), 33: (1, 1, 16, 32)}
+    outer = [instruction(number, f"p{number}", "parameter", sizes=size) for number, size in sizes.items()]
+    config = '{"fusion_config":{"kind":"__ynn_fusion"}}'
+    fusion = instruction(
+        34, "f", "fusion", *sizes, calls=1, config=config, sizes=(2, 4, 4, 32), op_name="jit(f)/block/conv2/conv"
+    )
+    (row,) = (row for row in program((1, 15, inner), (2, 34, [*outer, fusion])) if row["instruction"] == "f")
+    assert (row["kind"], row["works_for"].rpartition("/")[0]) == (kind, "jit(f)/block")
+    assert row["inputs"] is None
+    assert json.loads(row["cost"])[:2] == [2 * 2 * 4 * 4 * 16 * 8 + more, 0]
 
 
 def test_what_an_instruction_costs() -> None:

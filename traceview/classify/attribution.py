@@ -32,7 +32,7 @@ COMPOSITE = frozenset(
 """Categories of operators that stand for a whole layer: what they launch through others is theirs."""
 GENERIC = frozenset(("elementwise", "reduction", "copy", "fill", "cast", "other"))
 """Categories that say how, not what for."""
-PRODUCTS = frozenset(("conv", "gemm"))
+PRODUCTS = frozenset(("conv", "gemm", "xla_fusion"))
 _WRAPPER = re.compile(r"^autograd::|Backward\d*$")
 _VERDICT = {field.name: "VARCHAR" for field in fields(Verdict)}
 _PART = {field.name: "VARCHAR" for field in fields(Part)}

@@ -67,9 +67,9 @@ def operators(entry: dict[str, Any]) -> Iterator[str]:
 
 
 def places(family: str) -> Iterator[dict[str, Any]]:
-    """Yield the operators of a family, each with the place of every argument that its model names."""
+    """Yield the operators of a family but XLA's, each with the place of every argument that its model names."""
     for entry in entries():
-        if entry["family"] == family:
+        if entry["family"] == family and not entry["operators"].startswith("hlo::"):
             numbered = {name: place for place, name in enumerate(entry["arguments"].split())}
             yield from ({"name": operator, **numbered} for operator in operators(entry))
 

@@ -12,6 +12,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterable
+from posixpath import commonpath
 from typing import Any
 
 import numpy as np
@@ -104,11 +105,15 @@ def kind_of(one: Instruction, program: Program) -> str:
         return f"custom-call {one.library}"
     if one.opcode != "fusion" or not inner:
         return _broadcast(one, program)
-    opcodes = {part.opcode: part for part in reversed(inner)}
-    told = next((opcode for opcode in _TELLING.split() if opcode in opcodes), None)
-    if told == "convolution":
-        one.convolution = opcodes[told].convolution
-    kind = told or _moved(inner[-1], program)
+    opcodes = {part.opcode for part in inner}
+    kind = next((opcode for opcode in _TELLING.split() if opcode in opcodes), None) or _moved(inner[-1], program)
+    products = [part for part in inner if part.opcode in ("convolution", "dot")]
+    if len({part.op_name for part in products}) > 1:  # It is of the layer around all of them, if there is one.
+        one.works_for = f"{commonpath(f'/{part.op_name}' for part in products)}/products".lstrip("/")
+    if kind == "convolution" and len(products) == 1:
+        one.convolution = products[0].convolution
+    elif kind == "convolution":
+        kind = "products" if "dot" in opcodes else "convolutions"
     return f"{one.library} {kind}" if one.library else kind
 
 

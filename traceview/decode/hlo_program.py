@@ -14,9 +14,9 @@ from traceview.decode.hlo_convolution import Convolution
 MOVED = "copy transpose reverse reshape bitcast tuple get-tuple-element parameter constant iota broadcast pad slice"
 MOVED += " concatenate dynamic-slice gather dynamic-update-slice scatter fusion rng-bit-generator rng after-all convert"
 UNTOLD = "custom-call all-reduce all-gather all-to-all reduce-scatter collective-permute send recv infeed outfeed"
-INSIDE = "while conditional call async-start async-update async-done convolution copy-start copy-done"
-"""Instructions without arithmetic; those that do not say what they compute or wait for others; those that stand for
-what is timed inside them, and convolutions, whose cost is that of their pass."""
+INSIDE = "while conditional call async-start async-update async-done copy-start copy-done"
+"""Instructions without arithmetic; those that do not say what they compute or wait for others; and those that
+stand for what is timed inside them."""
 DEEPEST, MOST = 20, 1 << 60
 """How deep fusions stand in fusions, and the most of anything: what says more is damaged."""
 CUTS, REPLACED = ("slice", "dynamic-slice", "gather"), ("dynamic-update-slice", "scatter")
@@ -93,6 +93,9 @@ def _flop(one: Instruction, program: Program, depth: int = 0) -> tuple[int | Non
         known = [part for part in parts if part is not None]
         sums = [None if None in column else sum(column) for column in zip(*known, strict=True)] or [0, 0]
         program.flop[one.at] = (sums[0], sums[1]) if len(known) == len(parts) else None
+    elif one.opcode == "convolution":  # As of its forward pass. Where that is not known, nothing is.
+        problem = one.convolution.problem if one.convolution else None
+        program.flop[one.at] = (2 * math.prod((*problem.output, *problem.filter[1:])), 0) if problem else None
     elif one.opcode not in INSIDE.split():
         is_told = one.summed or one.opcode not in UNTOLD.split()
         program.flop[one.at] = (_matrix(one, program), _other(one, program)) if is_told else (None, None)
