@@ -17,8 +17,8 @@ SAMPLE = "samples/xplane/jax-0.10.2-alexnet-cpu.xplane.pb.gz"
 
 
 def instruction(number: int, name: str, opcode: str, *operands: int, op_name: str = "", **more: Any) -> bytes:
-    """An HloInstructionProto with a result of f32."""
-    shape = field(2, 11) + field(3, b"".join(map(varint, more.get("sizes", ()))))
+    """An HloInstructionProto; without a type (11 is f32, 16 bf16) with a result of f32."""
+    shape = field(2, more.get("type", 11)) + field(3, b"".join(map(varint, more.get("sizes", ()))))
     text = field(1, name) + field(2, opcode) + field(3, shape) + field(35, number)
     text += field(36, b"".join(map(varint, operands))) + field(7, field(2, op_name))
     if "calls" in more:
@@ -144,6 +144,25 @@ def test_a_fusion_of_several_products_is_none_of_them(last: dict[str, Any], kind
     assert (row["kind"], row["works_for"].rpartition("/")[0]) == (kind, "jit(f)/block")
     assert row["inputs"] is None
     assert json.loads(row["cost"])[:2] == [2 * 2 * 4 * 4 * 16 * 8 + more, 0]
+
+
+def test_a_convolution_computes_in_the_type_of_its_operands() -> None:
+    """In bf16, though its sum is f32; in a fusion, whose operands are f32, too."""
+    inner = [
+        instruction(11, "x", "parameter", sizes=(2, 4, 4, 8)),
+        instruction(12, "half", "convert", 11, sizes=(2, 4, 4, 8), type=16),
+        instruction(13, "w", "parameter", sizes=(1, 1, 8, 16), parameter=1, type=16),
+        instruction(14, "inside", "convolution", 12, 13, sizes=(2, 4, 4, 16), op_name="jit(f)/a/conv"),
+    ]
+    outer = [
+        instruction(21, "y", "parameter", sizes=(2, 4, 4, 8)),
+        instruction(22, "v", "parameter", sizes=(1, 1, 8, 16), type=16),
+        instruction(23, "fused", "fusion", 21, 22, calls=1, sizes=(2, 4, 4, 16), op_name="jit(f)/a/conv"),
+        instruction(24, "z", "parameter", sizes=(2, 4, 4, 8), type=16),
+        instruction(25, "bare", "convolution", 24, 22, sizes=(2, 4, 4, 16), op_name="jit(f)/b/conv"),
+    ]
+    types = by_name(program((1, 14, inner), (2, 25, outer)), "types")
+    assert (types["fused"], types["bare"]) == ('["bf16", "bf16"]', '["bf16", "bf16"]')
 
 
 def test_what_an_instruction_costs() -> None:

@@ -330,7 +330,8 @@ def _row(one: Instruction, program: Program) -> dict[str, Any]:
         settings = problem.stride, problem.padding, problem.dilation, problem.groups
         found["shapes"] = json.dumps([problem.input, problem.filter])
         found["inputs"] = json.dumps([str(list(value) if isinstance(value, tuple) else value) for value in settings])
-        found["types"] = json.dumps([one.type] * 2)
+        own = next((part for part in program.inside(one) if part.convolution is one.convolution), one)
+        found["types"] = json.dumps([operand.type for operand in program.operands(own)[:2]])
         found["output_shapes"] = json.dumps([problem.output])
     elif one.opcode not in ("parameter", "constant", "tuple", "get-tuple-element"):
         found["shapes"] = json.dumps([operand.sizes for operand in program.operands(one)])
