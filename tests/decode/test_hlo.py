@@ -19,6 +19,8 @@ SAMPLE = "samples/xplane/jax-0.10.2-alexnet-cpu.xplane.pb.gz"
 def instruction(number: int, name: str, opcode: str, *operands: int, op_name: str = "", **more: Any) -> bytes:
     """An HloInstructionProto; without a type (11 is f32, 16 bf16) with a result of f32."""
     shape = field(2, more.get("type", 11)) + field(3, b"".join(map(varint, more.get("sizes", ()))))
+    if "scratch" in more:  # A tuple of the result and bytes of type s8.
+        shape = field(2, 13) + field(4, shape) + field(4, field(2, 2) + field(3, varint(more["scratch"])))
     text = field(1, name) + field(2, opcode) + field(3, shape) + field(35, number)
     text += field(36, b"".join(map(varint, operands))) + field(7, field(2, op_name))
     if "calls" in more:
@@ -193,8 +195,9 @@ def test_what_an_instruction_costs() -> None:
         instruction(46, "own", "custom-call", 33, sizes=(4,), target="mine", config="heads = 2"),
         instruction(
             47, "gemm", "custom-call", 33, 32, sizes=(4, 16), target="__cublas$gemm",
-            config='{"dot_dimension_numbers":{"lhs_contracting_dimensions":["1"]}}',
+            config='{"dot_dimension_numbers":{"lhs_contracting_dimensions":["1"]}}', scratch=1 << 25,
         ),
+        instruction(48, "packed", "custom-call", 33, sizes=(4,), target="mine", scratch=100),
     ]  # fmt: skip
     costs = by_name(program((1, 16, inner), (2, 23, put), (3, 47, outer)), "cost")
     expected = {
@@ -203,7 +206,8 @@ def test_what_an_instruction_costs() -> None:
         "twice": [0, 32, 128 + 128, ""],
         "sum": [0, 32, 128 + 16, ""],
         "own": [None, None, 128 + 16, "heads = 2"],
-        "gemm": [1024, 0, 128 + 512 + 256, ""],
+        "gemm": [1024, 0, 128 + 512 + 256, ""],  # Not its scratch memory.
+        "packed": [None, None, 128 + 16 + 100, ""],
     }
     assert {name: json.loads(text) for name, text in costs.items() if text and name in expected} == expected
     assert costs["loop"] is None

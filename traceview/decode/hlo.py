@@ -52,6 +52,7 @@ NOTHING = pa.Table.from_batches([], SCHEMA)
 """For a trace without programs."""
 _CUDNN = re.compile(r"cudnn\$conv(?:BiasActivation)?(Forward|BackwardInput|BackwardFilter)")
 _PASSES = {"Forward": "fprop", "BackwardInput": "dgrad", "BackwardFilter": "wgrad"}
+_NVIDIA = re.compile("__cu(blas|dnn)")
 _LIBRARY = re.compile(r'"__(\w+?)_fusion"')
 _SUMMED = re.compile(r'"lhs_contracting_dimensions":\["([\d",]+)"\]')
 MAX_CONFIG = 1000
@@ -168,7 +169,7 @@ def _instructions(wire: Wire, found: Fields, count: int) -> list[Instruction]:
         if match := _SUMMED.search(text):
             summed[at] = [int(axis) for axis in match.group(1).split('","') if axis.isdecimal()]
     parameters = found.numbers(PARAMETER, count).tolist()
-    sizes, types, n_bytes = _shapes(wire, found)
+    sizes, types, n_bytes = _shapes(wire, found, texts[TARGET])
     operands, calls = _numbers(wire, found, OPERANDS), _numbers(wire, found, CALLS)
     return [
         Instruction(
@@ -287,8 +288,13 @@ def _numbers(wire: Wire, found: Fields, number: int) -> dict[int, list[int]]:
     return lists
 
 
-def _shapes(wire: Wire, found: Fields) -> tuple[dict[int, tuple[int, ...]], dict[int, str | None], dict[int, float]]:
-    """Sizes and element type of each result, of a tuple those of its first part; bytes of the whole."""
+def _shapes(
+    wire: Wire, found: Fields, targets: dict[int, str]
+) -> tuple[dict[int, tuple[int, ...]], dict[int, str | None], dict[int, float]]:
+    """Sizes and element type of each result, of a tuple those of its first part; bytes of the whole.
+
+    The last part of what cuBLAS and cuDNN give is scratch memory, if it is of bytes: no result.
+    """
     message, starts, ends = found.spans(SHAPE)
     shapes = wire.fields(starts, ends)
     sizes = _sizes(wire, message, shapes)
@@ -297,8 +303,11 @@ def _shapes(wire: Wire, found: Fields) -> tuple[dict[int, tuple[int, ...]], dict
     part, starts, ends = shapes.spans(SHAPE_PARTS)
     parts, order = wire.fields(starts, ends), np.arange(len(part))
     of_part = _sizes(wire, order, parts)
+    last = {int(message[whole]): at for at, whole in enumerate(part.tolist()) if at and part[at - 1] == whole}
     for at, kind in reversed(_kinds(order, parts)):
         whole, shape = int(message[part[at]]), of_part.get(at, ())
+        if last.get(whole) == at and TYPES.get(kind) in ("s8", "u8") and _NVIDIA.match(targets.get(whole, "")):
+            continue
         n_bytes[whole] = n_bytes.get(whole, 0) + _bytes(shape, TYPES.get(kind))
         sizes[whole], types[whole] = shape, TYPES.get(kind)
     return sizes, types, n_bytes
