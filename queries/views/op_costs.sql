@@ -23,8 +23,21 @@
 WITH named AS MATERIALIZED (
     -- There are few: as a condition it would be asked of each row.
     SELECT name, is_tf32(name) AS is_tf32 FROM (SELECT DISTINCT name FROM performed)
+), remade AS (
+    -- JAX names what a checkpoint computes again. Where XLA found it to be the first computation it has that name too,
+    -- and there is no other.
+    SELECT id FROM (
+        SELECT id, is_again, row_number() OVER (PARTITION BY rank, step, layer, leaf, output_shapes, is_again
+                ORDER BY start_ns, id) AS nth,
+            count(*) FILTER (NOT is_again) OVER (PARTITION BY rank, step, layer, leaf, output_shapes) AS n_forward
+        FROM (SELECT *, contains(name, '/rematted_computation/') AS is_again, regexp_extract(name, '[^/]*$') AS leaf
+            FROM raw.ops WHERE hlo_kind IS NOT NULL)
+        WHERE (is_again OR NOT is_backward)
+            AND EXISTS (FROM raw.ops WHERE hlo_kind IS NOT NULL AND contains(name, '/rematted_computation/'))
+    ) WHERE is_again AND nth <= n_forward
 ), within AS (
-    SELECT o.id AS op_id, c.op_id AS call_id, c.number, c.is_backward, c.is_recompute
+    SELECT o.id AS op_id, c.op_id AS call_id, c.number, c.is_backward,
+        c.is_recompute OR c.op_id IN (FROM remade) AS is_recompute
     FROM (SELECT id, rank, pid, tid, start_ns, start_ns + dur_ns AS end_ns FROM raw.ops
         WHERE id IN (SELECT op_id FROM performed)) o
     ASOF JOIN costed.call c ON c.rank = o.rank AND c.pid IS NOT DISTINCT FROM o.pid
@@ -61,7 +74,7 @@ WITH named AS MATERIALIZED (
         TRY_CAST(convolution_bytes(v.input_shape, v.filter_shape, v.output_shape, v.element_bytes) AS BIGINT) AS bytes,
         'convolution' AS model,
         'shapes of the library, the compiled program or the other pass' AS how, CAST(NULL AS VARCHAR) AS reason,
-        false AS is_recompute, v.layer, v.step, v.total_ns AS busy_ns,
+        coalesce(v.op_id IN (FROM remade), false) AS is_recompute, v.layer, v.step, v.total_ns AS busy_ns,
         list_bool_or(list_transform(v.evidence, lambda name: is_tf32(name))) AS is_tf32
     FROM conv_calls v WHERE v.flop IS NOT NULL AND NOT EXISTS (FROM modelled_conv m WHERE m.call_id = v.op_id)
 ), copied AS (

@@ -304,3 +304,24 @@ def test_a_negative_cost_is_none(tmp_path: Path) -> None:
     conv(given, 20, (1, 3, 8, 8), (4, 3, 3, 3))
     costs = rows(given.open(tmp_path), "SELECT matrix_flop, bytes FROM op_costs WHERE matrix_flop IS NOT NULL")
     assert costs == [(2 * 4 * 6 * 6 * 3 * 9, 4 * (3 * 64 + 4 * 3 * 9 + 4 + 4 * 36))]
+
+
+def test_jax_names_what_it_computes_again_and_where_xla_found_it_the_same_it_is_the_first(tmp_path: Path) -> None:
+    """Two layers in a checkpoint: of `b` only the computation of the backward pass is left."""
+    given = Given()
+    again = "jit(f)/transpose(jvp(jvp()))/checkpoint/rematted_computation"
+    gradient = "jit(f)/transpose(jvp(jvp()))/checkpoint/a"
+    for at, path in enumerate(("jit(f)/jvp(a)", f"{again}/a", f"{again}/b", gradient)):
+        facts = {"shapes": json.dumps(SQUARE), "types": '["f32", "f32"]', "output_shapes": "[[64, 64]]"}
+        facts |= {
+            "hlo_kind": "dot",
+            "hlo_cost": json.dumps([FLOP, 0, 100, ""]),
+            "module_hierarchy": path[-2:].strip("(/)"),
+        }
+        given.add("ops", name=f"{path}/dot_general", pid=1, tid=1, start_ns=at * 10_000, dur_ns=5_000, **facts)
+    query = "SELECT op_name, is_recompute, direction, matrix_flop FROM op_costs ORDER BY op_id"
+    found = rows(given.open(tmp_path), query)
+    assert [(recomputed, flop) for _, recomputed, _, flop in found] == [
+        (False, FLOP), (True, FLOP), (False, FLOP), (False, FLOP),
+    ]  # fmt: skip
+    assert (found[1][2], found[3][2]) == ("forward", "backward")
