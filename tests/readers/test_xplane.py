@@ -604,6 +604,59 @@ def test_steps_are_annotations_of_one_name(
     assert found == [(name, "step" if name in steps else "user") for name in expected]
 
 
+LAUNCHED = ("correlation_id", "hlo_op", "hlo_module", "tf_op")
+GEMM, CONV = "jit(f)/fc/dot_general", "jit(f)/a/conv_general_dilated"
+CALLS = [
+    # An operator, its kernels (a letter each), spans of its instruction, kernels of each call.
+    (GEMM, "ppp", [], ["p", "p", "p"]),
+    (GEMM, "prprpr", [], ["pr", "pr", "pr"]),  # With the reduction of a split K.
+    (GEMM, "tprtpr", [(1, 20)], ["tprtpr"]),
+    (CONV, "ppp", [], ["p", "p", "p"]),
+    (CONV, "tpt", [], ["tpt"]),
+    (CONV, "ttpttp", [(1, 7), (8, 20)], ["ttp", "ttp"]),
+    # Two calls, or one that lowers and multiplies an image at a time: nothing is claimed of it.
+    (CONV, "tptp", [], ["tptp"]),
+]
+
+
+def launched() -> bytes:
+    """A GPU on whose streams `CALLS` run, each launched by a thread of its own; times are microseconds."""
+    instructions = [f"custom-call.{number}" for number in range(len(CALLS))]
+    keys = {name: key for key, name in enumerate((*"prt", "cuLaunchKernel", *instructions), start=1)}
+    known = b"".join(field(4, field(1, key) + field(2, field(1, key) + field(2, name))) for name, key in keys.items())
+    known += b"".join(
+        field(5, field(1, key) + field(2, field(1, key) + field(2, name))) for key, name in enumerate(LAUNCHED, 1)
+    )
+
+    def event(name: str, start: int, end: int, *stats: bytes) -> bytes:
+        place = field(1, keys[name]) + field(2, 10**6 * start) + field(3, 10**6 * (end - start))
+        return field(4, place + b"".join(field(4, field(1, key) + stat) for key, stat in enumerate(stats, 1)))
+
+    device, host = field(1, 1) + field(2, "/device:GPU:0"), field(1, 2) + field(2, "/host:CPU")
+    for number, (operator, kernels, spans, _) in enumerate(CALLS):
+        stream, thread = field(1, number) + field(2, f"Stream #{number}(Compute)"), field(1, number)
+        facts = [field(5, text) for text in (instructions[number], "jit_f", operator)]
+        for at, name in enumerate(kernels, 1):
+            correlation = field(4, 100 * number + at)
+            stream += event(name, 2 * at + 9, 2 * at + 10, correlation, *facts)
+            thread += event("cuLaunchKernel", 2 * at, 2 * at + 1, correlation)
+        device += field(3, stream)
+        host += field(3, thread + b"".join(event(instructions[number], *span) for span in spans))
+    return field(1, device + known) + field(1, host + known)
+
+
+def test_an_instruction_that_runs_again_is_another_call(tmp_path: Path) -> None:
+    (tmp_path / "again.xplane.pb").write_bytes(launched())
+    with traceview.open(tmp_path / "again.xplane.pb") as capture:
+        found = capture.sql("""SELECT k.stream, string_agg(k.name, '' ORDER BY k.start_ns), any_value(o.hlo_op)
+            FROM kernels k JOIN ops o ON o.id = k.op_id GROUP BY k.stream, k.op_id ORDER BY 1, min(k.start_ns)""")
+        assert found.fetchall() == [
+            (number, kernels, None if kernels == "tptp" else f"custom-call.{number}")
+            for number, (*_, calls) in enumerate(CALLS)
+            for kernels in calls
+        ]
+
+
 def test_instructions_of_compiled_programs_have_costs(sample) -> None:  # type: ignore[no-untyped-def]
     """AlexNet in JAX, two steps with batch 4: products of three layers, forward and twice backward, and its update."""
     connection = sample("jax-0.10.2-alexnet-cpu.xplane.pb.gz")
