@@ -111,6 +111,24 @@ def test_recorded_layers_are_never_mixed_with_guessed_ones(tmp_path: Path) -> No
     assert rows(given.open(tmp_path), query) == [("features.0",), (None,)]
 
 
+def test_places_are_not_counted_where_xla_made_one_instruction_of_several_convolutions(tmp_path: Path) -> None:
+    """It has no layer and no algorithm, and one that holds matrix products as well is no convolution."""
+    given = Given()
+    for step in range(3):
+        given.span("step", f"step {step}", 1000 * step, 1000 * step + 900)
+        for at, kind in enumerate(("ynn convolution", "ynn convolutions", "ynn products")):
+            given.op("jit(f)/reduce_sum", 1000 * step + 100 * at, 1000 * step + 100 * at + 50)
+            given.rows["ops"][-1] |= {"hlo_op": f"ynn_fusion.{at}", "hlo_kind": kind}
+    with given.open(tmp_path) as connection:
+        assert rows(connection, "SELECT DISTINCT layer, algorithm FROM conv_calls ORDER BY algorithm") == [
+            (None, "implicit_gemm"),
+            (None, None),
+        ]
+        assert rows(connection, "SELECT DISTINCT category FROM ops WHERE hlo_kind = 'ynn products'") == [
+            ("xla_fusion",)
+        ]
+
+
 @pytest.mark.long
 def test_without_steps_one_pass_and_its_gradients_are_one(tmp_path: Path) -> None:
     for name, calls, expected in (("one", "fff wdwdw", 3), ("two", "fff wdwdw fff wdwdw", 0), ("forward", "ffffff", 0)):
