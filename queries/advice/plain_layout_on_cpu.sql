@@ -1,6 +1,7 @@
 -- title = "Plain layout on a CPU"
--- doc = """oneDNN reorders of activations from or to the plain layout (NCHW), around convolutions; not those of
--- filters, of recurrent layers and products, nor those that also change the type, which another layout still needs.
+-- doc = """oneDNN reorders of activations between the plain layout (NCHW) and a blocked or channels-last one, where
+-- convolutions run; not those of filters, of recurrent layers and products, nor those that also change the type, which
+-- another layout still needs.
 -- The bound is the time of these reorders and, where they are found, of PyTorch's max pooling in the forward pass,
 -- which has vector code for channels_last alone (about a tenth of the time). In channels_last the library also picks
 -- other implementations. What that may give besides is a second number in the evidence: at most what the convolutions
@@ -24,15 +25,23 @@
 -- step, in percent""" }
 -- cpu_turbo = { type = "DOUBLE", default = 1.5, doc = """a processor's clock is at most this many times the one that
 -- the system names""" }
-WITH moved AS (
+WITH reorder AS (
+    SELECT id, shape,
+        -- src:f32::blocked:abcd::f0 dst:..., before oneDNN 3 src_f32::blocked:abcd:f0, in MKL-DNN 0.x in:f32_nchw
+        regexp_extract_all(formats, '(?:src|dst|in|out)[:_]([a-z]+\d+)', 1) AS types,
+        regexp_extract_all(formats, '(?:blocked:|(?:in|out):[a-z]+\d+_)(\w+)', 1) AS layouts
+    FROM primitives WHERE kind = 'reorder'
+), moved AS (
     SELECT c.rank, c.call_id, coalesce(c.layer, c.op_name) AS layer, c.mean_ns / c.per AS own_ns,
         1.0 / c.per AS calls, c.step_ns
-    FROM counted c JOIN primitives p ON p.id = c.id LEFT JOIN conv_shapes s ON s.op_id = c.call_id
+    FROM counted c JOIN reorder p ON p.id = c.id LEFT JOIN conv_shapes s ON s.op_id = c.call_id
     -- Filters have four sizes too: those of their convolution, or blocks of output channels first (a capital A).
-    WHERE p.kind = 'reorder' AND c.category = 'layout_transpose' AND regexp_matches(p.shape, '^\d+x\d+x\d+x\d+')
-        AND regexp_matches(p.formats, ':abc(d|de)?:') AND p.shape IS DISTINCT FROM array_to_string(s.filter_shape, 'x')
-        AND NOT regexp_matches(p.formats, ':A[a-zA-Z]+\d')
-        AND regexp_extract(p.formats, 'src:(\w+)', 1) = regexp_extract(p.formats, 'dst:(\w+)', 1)
+    WHERE c.category = 'layout_transpose' AND p.shape IS DISTINCT FROM array_to_string(s.filter_shape, 'x')
+        AND regexp_matches(p.shape, '^\d+x\d+x\d+x\d+') AND p.types[1] = p.types[2]
+        -- From or to a layout of images: heads of attention are moved between others (acbd, abdc).
+        AND len(list_filter(p.layouts, lambda x: x IN ('abcd', 'abcde', 'nchw', 'ncdhw'))) = 1
+        AND len(list_filter(p.layouts, lambda x: regexp_matches(x, '^(aBcde?\d+b|acde?b|nCd?hw\d+c|nd?hwc)$'))) = 1
+        AND c.rank IN (SELECT rank FROM counted WHERE category = 'conv' OR call_id IS NOT NULL)
         -- Recurrent layers and products have sizes of as many parts, and no channels.
         AND NOT coalesce(regexp_matches(c.op_name, '(?i)rnn|lstm|gru|linear|matmul|attention|mm$'), false)
 ), reorders AS (

@@ -1,6 +1,8 @@
--- doc = """Reorders of a CPU library from or to the plain layout of images: what plain_layout_on_cpu counts, and no
--- other rule on layouts."""
+-- doc = """Reorders of a CPU library from or to the plain layout of images or their filters: plain_layout_on_cpu judges
+-- them, and no other rule on layouts; those that ran on a GPU are none."""
 -- [columns]
 -- id = "the primitive"
 SELECT id, rank FROM primitives
-WHERE kind = 'reorder' AND regexp_matches(shape, '^\d+x\d+x\d+x\d+') AND regexp_matches(formats, ':abc(d|de)?:')
+WHERE kind = 'reorder' AND regexp_matches(shape, '^\d+x\d+x\d+x\d+')
+    AND regexp_matches(formats, ':abc(d|de)?:|_(nc|g?oi)d?hw\b')
+    AND rank NOT IN (SELECT rank FROM raw.captures WHERE metadata->>'$.engine' = 'gpu')

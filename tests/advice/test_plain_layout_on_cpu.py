@@ -6,7 +6,10 @@ from pathlib import Path
 
 import pytest
 from advised import answer, training
+from asked import opened
 from given import Given
+
+from traceview.analysis import advice
 
 RULE = "plain_layout_on_cpu"
 REASON = "the trace holds no primitives of a CPU library (ONEDNN_VERBOSE, or traceview collect)."
@@ -105,3 +108,43 @@ def test_filters_and_other_layouts_do_not_count(tmp_path: Path) -> None:
 def test_an_empty_capture_cannot_tell(tmp_path: Path) -> None:
     found = answer(RULE, Given(), tmp_path)
     assert (found.status, found.reason) == ("cannot tell", REASON)
+
+
+V0 = "mkldnn_verbose,exec,{},jit,undef,in:f32_{} out:{}_{},num:1,{},{}\n"
+V1 = "dnnl_verbose,exec,cpu,{},jit,undef,src_f32::blocked:{}:f0 dst_{}::blocked:{}:f0,,,{},{}\n"
+V3 = "onednn_verbose,v1,primitive,exec,cpu,{},jit,undef,src:f32::blocked:{}::f0 dst:{}::blocked:{}::f0,,,{},{}\n"
+CONV = V3.format("convolution", "abcd", "f32", "abcd", "mb8_ic64oc64_ih56oh56kh3sh1dh0ph1_iw56ow56kw3sw1dw0pw1", 100)
+COUNTED = [
+    (V0, "nchw", "f32", "nChw16c"),
+    (V1, "aBcd16b", "f32", "abcd"),
+    (V3, "abcd", "f32", "aBcd16b"),
+    (V3, "abcd", "f32", "acdb"),
+]
+OTHERS = [
+    (V0, "oihw", "f32", "OIhw16i16o"),
+    (V1, "abcd", "bf16", "aBcd16b"),
+    (V3, "abcd", "bf16", "aBcd16b"),
+    (V3, "abcd", "f32", "abcd"),
+    (V3, "acbd", "f32", "abcd"),
+]
+REORDERS = "".join(
+    line.format("reorder", *rest, "8x64x56x56", 2**power) for power, (line, *rest) in enumerate(COUNTED + OTHERS)
+)
+
+
+@pytest.mark.parametrize(
+    ("log", "status", "saving_ns"),
+    [
+        (CONV + REORDERS, "found", 15_000_000),
+        (CONV.replace("convolution", "matmul") + REORDERS, "not found", 0),
+        ((CONV + REORDERS).replace(",exec,cpu,", ",exec,gpu,"), "cannot tell", 0),
+    ],
+    ids=["cpu", "no convolution", "gpu"],
+)
+def test_reorders_of_images_count_as_each_version_spells_them(
+    tmp_path: Path, log: str, status: str, saving_ns: int
+) -> None:
+    """Not filters, casts, copies and heads of attention; and only beside convolutions, on a processor."""
+    with opened(tmp_path, log) as connection:
+        (found,) = advice.run(connection, advice.load([RULE]), {})
+    assert (found.status, found.saving_ns or 0) == (status, saving_ns)

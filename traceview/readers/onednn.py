@@ -68,6 +68,7 @@ def read(stream: Stream, sink: Sink) -> None:
     sink.count("n_dropped", 0)
     lines.report(sink.problem)
     if on_gpu:
+        header["engine"] = "gpu"
         sink.warnings.append(
             "some or all primitives of the oneDNN log ran on a GPU; here they count as work of the CPU"
         )
