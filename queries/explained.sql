@@ -4,7 +4,7 @@
 WITH device AS (
     SELECT sum(idle_ns) AS idle_ns, sum(step_ns) AS step_ns, sum(active_ns) AS active_ns,
         bool_or(has_steps) AS has_steps,
-        EXISTS (FROM raw.kernels) OR EXISTS (FROM raw.memcpys) AS is_gpu
+        count(*) > count(idle_ns) AS is_unknown, EXISTS (FROM raw.kernels) OR EXISTS (FROM raw.memcpys) AS is_gpu
     FROM account
 ), cause AS (
     SELECT cause, sum(idle_ns) AS idle_ns FROM idle_causes GROUP BY cause
@@ -14,8 +14,9 @@ WITH device AS (
             ORDER BY idle_ns DESC, cause) FILTER (cause <> 'unknown') AS causes
     FROM cause
 )
-SELECT format('{} idle: {:.1f} % of {}; {:.1f} % explained{}, {:.1f} % unexplained.',
+SELECT if(is_unknown, 'Idle time is not known: a log has no time stamps, and shares of the recording are of its '
+    || 'primitives laid end to end.', format('{} idle: {:.1f} % of {}; {:.1f} % explained{}, {:.1f} % unexplained.',
     if(is_gpu, (SELECT upper(kind) FROM accelerator), 'CPU'),
     100.0 * idle_ns / step_ns, if(has_steps, 'the step', 'the recording'), 100.0 * coalesce(known_ns, 0) / step_ns,
-    coalesce(' (' || causes || ')', ''), 100.0 * (idle_ns - coalesce(known_ns, 0)) / step_ns) AS text
+    coalesce(' (' || causes || ')', ''), 100.0 * (idle_ns - coalesce(known_ns, 0)) / step_ns)) AS text
 FROM device, named WHERE step_ns > 0 AND (is_gpu OR active_ns > 0)

@@ -44,9 +44,11 @@ WITH device AS (
                 if(least = most, CAST(most AS VARCHAR), least || ' to ' || most), if(most = 1, '', 's'))
                 FROM averages),
                     '; its times are averages') || '.'
-            ELSE format('Steps: none found{}; times are for the whole recording.',
+            ELSE format('Steps: none found{}; times are for the whole recording{}.',
                 (SELECT if(count(*) > 0, format(' that holds work of the device ({} marked)', count(*)), '')
-                FROM marked_steps WHERE is_empty)) END
+                FROM marked_steps WHERE is_empty),
+                (SELECT if(count(*) > 0, ', whose log has no time stamps: primitives are laid end to end', '')
+                FROM scope WHERE is_unstamped)) END
     FROM scope HAVING coalesce(sum(n_steps), 0) = 0
         AND NOT EXISTS (FROM captures WHERE format = 'experiment')
     UNION ALL

@@ -4,7 +4,7 @@
 -- rest of a gap is synchronisation where the host was waiting when the device ran dry, else between steps where it
 -- reaches over the edge of a step, else launch where the host had not yet launched what comes next (and most of the
 -- gap, or all but 0.1 ms of it, was over when it had), else unknown."""
--- cannot = "No device was idle, or nothing ran on one."
+-- cannot = "No device was idle, nothing ran on one, or no time stamps tell when."
 -- leave_out = ["longest_ns"]
 -- [columns]
 -- rank = "process of the job"

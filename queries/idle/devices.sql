@@ -9,7 +9,7 @@
 -- steps = "steps counted; 0 where the whole recording is"
 -- step_ns = "mean step time, or the whole recording"
 -- active_ns = "{per step|in the recording}, the device did something"
--- idle_ns = "{per step|in the recording}, it did nothing"
+-- idle_ns = "{per step|in the recording}, it did nothing; not known where the log has no time stamps"
 -- idle_pct = "of the {step|recording}"
 -- gaps = "idle gaps {per step|in the recording}"
 -- longest_ns = "the longest of all"
@@ -19,7 +19,7 @@
 -- [fractions]
 -- gaps = "gaps{/step| (mean)}"
 SELECT a.rank, a.device, a.n_steps AS steps, a.step_ns, a.active_ns, a.idle_ns, a.idle_pct,
-    coalesce(g.gaps / a.per, 0) AS gaps, g.longest_ns, a.between_ns
+    if(a.idle_ns IS NULL, NULL, coalesce(g.gaps / a.per, 0)) AS gaps, g.longest_ns, a.between_ns
 FROM account a
 LEFT JOIN (
     SELECT rank, device, sum(n_gaps) AS gaps, max(longest_ns) AS longest_ns FROM idle_totals GROUP BY rank, device

@@ -1,7 +1,7 @@
 -- title = "What the device waited for"
 -- doc = """Idle gaps inside the {steps|recording} by the category of what ended them{; without steps those of the whole
 -- recording|}."""
--- cannot = "The device was never idle between its first and its last work."
+-- cannot = "The device was never idle between its first and its last work, or no time stamps tell when."
 -- leave_out = ["longest_ns", "gaps"]
 -- [columns]
 -- rank = "process of the job"
@@ -26,6 +26,6 @@ SELECT e.rank, e.device, e.before, e.operator, arg_max(e.cause, (e.idle_ns, e.ca
     sum(e.n_gaps) / any_value(a.per) AS gaps, sum(e.idle_ns) / any_value(a.per) AS idle_ns,
     max(e.longest_ns) AS longest_ns,
     100.0 * sum(e.idle_ns) / nullif(sum(sum(e.idle_ns)) OVER (PARTITION BY e.rank, e.device), 0) AS idle_pct
-FROM every e JOIN account a ON a.rank = e.rank AND a.device = e.device
+FROM every e JOIN account a ON a.rank = e.rank AND a.device = e.device AND a.idle_ns IS NOT NULL
 GROUP BY e.rank, e.device, e.before, e.operator
 ORDER BY idle_ns DESC, e.rank, e.device, e.before, e.operator

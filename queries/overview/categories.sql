@@ -42,7 +42,7 @@ WITH step AS (
         CASE WHEN is_carried THEN 1 WHEN is_between THEN 3 ELSE 0 END AS position
     FROM totals WHERE is_counted OR is_carried OR is_between GROUP BY 1, position
     UNION ALL
-    SELECT format('({} idle)', upper(kind)), NULL, idle_ns, 2 FROM step CROSS JOIN accelerator WHERE n_ranks > 0
+    SELECT format('({} idle)', upper(kind)), NULL, idle_ns, 2 FROM step CROSS JOIN accelerator WHERE idle_ns IS NOT NULL
     UNION ALL
     SELECT coalesce(category, 'memcpy_' || lower(copy_direction)), sum(calls), sum(total_ns), 0 FROM printed_totals
     WHERE total_ns IS NOT NULL GROUP BY 1

@@ -18,7 +18,7 @@
 -- are sums"""
 -- unit = "GPU or CPU"
 -- active_pct = """of the step, of several devices of the step of each; not known of a CPU that no operator was recorded
--- of"""
+-- of, or whose log has no time stamps"""
 -- idle_pct = "the rest of it"
 -- cause = "largest cause of the idle time; see the report idle"
 -- cause_pct = "of the idle time"
@@ -36,7 +36,7 @@ WITH every AS (
         100.0 * sum(idle_ns) / nullif(sum(step_ns), 0) AS idle_pct, count(*) AS n_devices,
         if(count(*) > count(DISTINCT rank),
             format('times below are sums of {:.2g} devices', count(*) / count(DISTINCT rank)), NULL) AS many,
-        sum(active_ns) > 0 OR bool_or(device <> 'cpu') AS is_known,
+        (sum(active_ns) > 0 OR bool_or(device <> 'cpu')) AND count(*) = count(idle_ns) AS is_known,
         sum(exposed_copy_ns) / count(DISTINCT rank) AS copies_ns, sum(step_ns) / count(DISTINCT rank) AS step_ns,
         100.0 * sum(exposed_copy_ns) / nullif(sum(step_ns), 0) AS copies_pct
     FROM account WHERE step_ns > 0

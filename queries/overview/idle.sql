@@ -2,7 +2,7 @@
 -- doc = """Why the devices were idle {inside the step, per step and rank|in the whole recording, per rank}, summed over
 -- its devices; the causes add up to the idle time. launch: the host had not launched the next work yet;
 -- synchronisation: the host waited for the device; between steps: the gap reaches over the edge of a step."""
--- cannot = "No device was idle, or nothing ran on one."
+-- cannot = "No device was idle, nothing ran on one, or no time stamps tell when."
 -- brief = "launch: the host had not launched the next work yet; unknown: no recorded cause."
 -- subject = "idle time"
 -- line = "{cause} {step_pct} ({idle_ns})"

@@ -8,14 +8,14 @@
 -- active_ns = "per step, the device did something"
 -- carried_ns = "of it what was launched outside the steps that count"
 -- exposed_copy_ns = "of it only copies between host and device ran; see exposed_copies"
--- idle_ns = "per step, the device did nothing"
+-- idle_ns = "per step, the device did nothing; NULL where no time stamps tell"
 -- between_ns = "time between two steps, per step; in no number above"
 -- between_active_ns = "of it the device did something"
 SELECT c.rank, t.device, c.n_steps, greatest(c.n_steps, 1) AS per, c.has_steps, c.step_ns,
     t.active_ns / greatest(c.n_steps, 1) AS active_ns, t.carried_ns / greatest(c.n_steps, 1) AS carried_ns,
     coalesce(e.exposed_ns, 0) / greatest(c.n_steps, 1) AS exposed_copy_ns,
-    (c.total_ns - t.active_ns) / greatest(c.n_steps, 1) AS idle_ns,
-    100.0 * (c.total_ns - t.active_ns) / nullif(c.total_ns, 0) AS idle_pct,
+    if(c.is_unstamped, NULL, (c.total_ns - t.active_ns) / greatest(c.n_steps, 1)) AS idle_ns,
+    if(c.is_unstamped, NULL, 100.0 * (c.total_ns - t.active_ns) / nullif(c.total_ns, 0)) AS idle_pct,
     (c.last_ns - c.first_ns - c.total_ns) / greatest(c.n_steps, 1) AS between_ns,
     t.between_ns / greatest(c.n_steps, 1) AS between_active_ns
 FROM scope c

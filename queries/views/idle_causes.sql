@@ -14,5 +14,5 @@ SELECT t.rank, t.device, t.cause, sum(t.idle_ns) / any_value(a.per) AS idle_ns,
     100.0 * sum(t.idle_ns) / any_value(a.per) / nullif(any_value(a.step_ns), 0) AS step_pct,
     CAST(sum(t.n_gaps) AS BIGINT) AS n_gaps, max(t.longest_ns) AS longest_ns, any_value(a.per) AS per,
     any_value(a.step_ns) AS step_ns, any_value(a.has_steps) AS has_steps
-FROM idle_totals t JOIN account a ON a.rank = t.rank AND a.device = t.device
+FROM idle_totals t JOIN account a ON a.rank = t.rank AND a.device = t.device AND a.idle_ns IS NOT NULL
 GROUP BY t.rank, t.device, t.cause

@@ -10,6 +10,8 @@
 -- step_ns = "mean time of these"
 -- has_steps = "whether steps count, of this rank or of others"
 -- n_devices = "devices of the rank on which something ran"
+-- is_unstamped = """whether a log without time stamps has the work of its processor: laid end to end, primitives do not
+-- tell when it was idle; beside a trace only without steps"""
 -- first_ns = "start of the first of these steps"
 -- last_ns = "end of the last one: what lies between the two and in no step is between steps"
 WITH found AS (
@@ -31,5 +33,8 @@ WITH found AS (
 SELECT rank, n_steps, n_warmup, coalesce(steps_ns, recorded_ns) AS total_ns,
     if(n_steps > 0, steps_ns // n_steps, recorded_ns) AS step_ns, has_steps,
     count(*) FILTER (coalesce(steps_ns, recorded_ns) > 0) OVER () AS n_ranks, coalesce(n_devices, 0) AS n_devices,
+    rank IN (SELECT rank FROM raw.captures WHERE starts_with(clock, 'no time stamps'))
+        AND NOT (has_steps AND rank IN (SELECT rank FROM raw.ops))
+        AND rank NOT IN (SELECT rank FROM raw.kernels) AS is_unstamped,
     coalesce(first_ns, if(has_steps, end_ns, start_ns)) AS first_ns, coalesce(last_ns, end_ns) AS last_ns
 FROM found

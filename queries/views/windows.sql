@@ -10,7 +10,7 @@
 -- window_ns = "length of the window"
 -- busy_ns = "union of everything the device did in it"
 -- busy_pct = "of the window"
--- idle_ns = "window without busy"
+-- idle_ns = "window without busy; NULL where no time stamps tell"
 -- sum_ns = "sum of durations in it: what overlaps counts twice"
 -- overlap_pct = "time in which more than one thing ran, counted as often as it was, of the sum"
 WITH device AS (
@@ -24,6 +24,7 @@ WITH device AS (
     FROM device d JOIN scope c ON c.rank = d.rank AND c.has_steps
 )
 SELECT rank, device, position, "window", steps, window_ns, CAST(busy_ns AS BIGINT) AS busy_ns,
-    100.0 * busy_ns / nullif(window_ns, 0) AS busy_pct, CAST(window_ns - busy_ns AS BIGINT) AS idle_ns,
+    100.0 * busy_ns / nullif(window_ns, 0) AS busy_pct,
+    CAST(if(is_unstamped, NULL, window_ns - busy_ns) AS BIGINT) AS idle_ns,
     CAST(sum_ns AS BIGINT) AS sum_ns, 100.0 * (sum_ns - busy_ns) / nullif(sum_ns, 0) AS overlap_pct
-FROM frame
+FROM frame JOIN scope USING (rank)

@@ -13,6 +13,7 @@ import duckdb
 import pytest
 from asked import connected, opened, rows
 from cases import first
+from given import pick, section
 
 from traceview import store
 from traceview.decode.files import peek
@@ -120,6 +121,19 @@ def test_stamps_give_the_wall_clock(tmp_path: Path) -> None:
     ]
     alone = opened(tmp_path, V1, "alone")
     assert rows(alone, "SELECT origin_unix_ns, clock FROM captures") == [(None, onednn._ALONE)]
+
+
+@pytest.mark.parametrize(("text", "idle_pct"), [(V1_STAMPED, pytest.approx(15.3, abs=0.05)), (V1, None)])
+def test_without_stamps_idle_time_is_not_known(tmp_path: Path, text: str, idle_pct: Any) -> None:
+    """Laid end to end primitives leave no gap, which is no statement about the program."""
+    found = opened(tmp_path, text)
+    (headline,) = section(found, "overview/headline")
+    assert (headline["idle_pct"], headline["active_pct"] is None) == (idle_pct, idle_pct is None)
+    assert pick(section(found, "idle/devices"), "idle_pct") == [(idle_pct,)]
+    doubts = [text for (text,) in pick(section(found, "overview/doubts"), "text")]
+    assert any("no wall time, shares are of it, and idle time is not known" in doubt for doubt in doubts) == (
+        idle_pct is None
+    )
 
 
 @pytest.mark.long
