@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -192,6 +193,22 @@ def test_times_with_a_decimal_comma(tmp_path: Path) -> None:
     assert rows(found, "SELECT shape, dur_ns FROM primitives ORDER BY id") == [
         ("64", dur_ns) for dur_ns in (125_000, 25_100, 15, 3_000_000, 500_000)
     ]
+
+
+def test_stamps_with_a_decimal_comma(tmp_path: Path) -> None:
+    """Lines with points among them, of a library that also wrote the stamp by the locale, and of one without stamps."""
+    numbers = re.compile(r"(?<=\d)\.(?=\d{2,}(?:,prim|,exec|\n))")
+    comma = numbers.sub(",", V1_STAMPED)
+    assert ",1693533460193,346924,primitive" in comma and comma.endswith("3420x1280,0,732178\n")
+    found = opened(tmp_path, comma + V1_STAMPED.splitlines()[-1].replace("195.25", "197.25") + "\n", "v1")
+    assert rows(found, "SELECT start_ns, dur_ns FROM primitives ORDER BY id") == [
+        (0, 1_500_000),
+        (1_903_076, 732_178),
+        (3_903_076, 732_178),
+    ]
+    assert rows(found, "SELECT n_events, n_dropped, clock FROM captures") == [(3, 0, "wall-clock stamps in the log")]
+    older = opened(tmp_path, numbers.sub(",", V0) + numbers.sub(",", V2.splitlines()[-1] + "\n"), "older")
+    assert rows(older, "SELECT dur_ns FROM primitives ORDER BY id") == [(432_129,), (15_632_100,), (501_953,)]
 
 
 @pytest.mark.parametrize(("text", "is_said"), [(V1, False), (V1_STAMPED, True)])

@@ -29,11 +29,11 @@ COMPANION = True
 """The log belongs to a framework's trace when there is one beside it."""
 
 _MARKER = "(?:onednn|dnnl|mkldnn)_verbose,"
-_LINE = re.compile(rf"{_MARKER}(?:v\d+,)?(?:[\d.]+,)?(?:primitive,|graph,)?(?:info|exec|create)".encode())
+_LINE = re.compile(rf"{_MARKER}(?:v\d+,)?(?:[\d.]+,){{0,2}}(?:primitive,|graph,)?(?:info|exec|create)".encode())
 _VERSION = re.compile(rf"{_MARKER}.*?info,(oneDNN|DNNL|Intel MKL-DNN) v?([\d.]+)")
 _HEADER = re.compile(rf"{_MARKER}.*?info,cpu,(?:isa:(?P<isa>[^,]+)|runtime:(?P<runtime>[^,]+),nthr:(?P<threads>\d+))")
-_EXEC = rf"^{_MARKER}(?:v\d+,)?(?:[\d.]+,)?(?:primitive,)?exec,"
-_STAMPED = rf"^{_MARKER}(?:v\d+,)?\d{{12,}}(?:\.\d+)?,"
+_EXEC = rf"^{_MARKER}(?:v\d+,)?(?:[\d.]+,){{0,2}}(?:primitive,)?exec,"
+_STAMPED = rf"^{_MARKER}(?:v\d+,)?\d{{12,}}(?:[.,]\d+)?,"
 _ALONE = "no time stamps in the log: primitives are laid end to end"
 _BESIDE = "no time stamps in the log: primitives are laid end to end after the trace, in no operator"
 

@@ -7,20 +7,20 @@
 -- library = { type = "VARCHAR", doc = "library and version" }
 -- elapsed = { type = "BIGINT", doc = "where primitives without a time stamp begin" }
 WITH split AS (
-    SELECT "row", string_split(line, ',') AS part FROM lines
+    SELECT "row", line, string_split(line, ',') AS part FROM lines
 ), placed AS (
     SELECT *, list_position(part, 'exec') AS place FROM split
 ), engines AS (
     SELECT *, regexp_matches(part[place + 1], '^[cg]pu:?\d*$') AS has_engine FROM placed WHERE place IS NOT NULL
 ), named AS (
-    SELECT "row", part, place, has_engine, part[place + CASE WHEN has_engine THEN 2 ELSE 1 END:] AS field FROM engines
+    SELECT "row", line, has_engine, part[place + CASE WHEN has_engine THEN 2 ELSE 1 END:] AS field FROM engines
 ), fields AS (
     SELECT * REPLACE (CASE WHEN regexp_matches(field[2], '^(undef|forward.*|backward.*)$')
         THEN list_concat([field[1], NULL], field[2:]) ELSE field END AS field)
     FROM named
 ), pointed AS (
-    -- Where a program set a locale with decimal commas, a time is two fields.
-    SELECT * REPLACE (CASE WHEN has_engine AND len(field) = 9 AND regexp_matches(field[-2], '^\d+$')
+    -- Where a program set a locale with decimal commas, a time is two fields, and so is a stamp.
+    SELECT * REPLACE (CASE WHEN len(field) = if(has_engine, 9, 8) AND regexp_matches(field[-2], '^\d+$')
             AND regexp_matches(field[-1], '^\d+(e[-+]?\d+)?\s*$')
         THEN list_append(field[:-3], field[-2] || '.' || field[-1]) ELSE field END AS field)
     FROM fields
@@ -30,8 +30,8 @@ WITH split AS (
         TRY_CAST(round(TRY_CAST(regexp_extract(field[-1], '^\s*([\d.]+(?:e[-+]?\d+)?)(?:\s|$)', 1) AS DECIMAL(24, 9))
             * 1000000) AS BIGINT) AS dur_ns,
         -- The stamp is the start in epoch milliseconds; a smaller number counts from the start of the machine.
-        TRY_CAST(round(coalesce(TRY_CAST(part[place - 1] AS DECIMAL(24, 9)),
-            TRY_CAST(part[place - 2] AS DECIMAL(24, 9)))
+        TRY_CAST(round(TRY_CAST(replace(regexp_extract(line,
+            '_verbose,(?:v\d+,)?(\d+(?:[.,]\d+)?),(?:primitive,)?exec,', 1), ',', '.') AS DECIMAL(24, 9))
             * 1000000) AS BIGINT) AS stamp_ns
     FROM pointed
 )
