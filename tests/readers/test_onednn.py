@@ -217,6 +217,19 @@ def test_primitives_of_a_gpu_are_said(tmp_path: Path, text: str, is_said: bool) 
     assert any("ran on a GPU" in warning for warning in said) == is_said
 
 
+def test_two_runs_in_one_log_are_a_doubt(tmp_path: Path) -> None:
+    """As where a second run was appended: nothing ran in the hour between."""
+    twice = V1_STAMPED + V1_STAMPED.replace("16935334", "16935370")
+    found = opened(tmp_path, twice)
+    assert rows(found, "SELECT n FROM quality WHERE kind LIKE 'further headers%'") == [(1,)]
+    assert pick(section(found, "overview/doubts"), "text") == [
+        (
+            "Doubt: The log has 2 headers of oneDNN, as where several runs or processes wrote into it: shares are of all "
+            "of it, and any time between runs counts as idle.",
+        )
+    ]
+
+
 def test_damaged_compression_keeps_what_came_before(tmp_path: Path) -> None:
     found = opened(tmp_path, gzip.compress((V1 * 2000).encode())[:-20])
     assert rows(found, "SELECT count(*) > 1000 FROM primitives") == [(True,)]

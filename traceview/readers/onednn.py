@@ -45,14 +45,15 @@ def sniff(peek: Peek) -> bool:
 
 def read(stream: Stream, sink: Sink) -> None:
     """Fill `primitives`. Lines without an executed primitive are passed over; damaged ones are counted."""
-    library, stamped, on_gpu = "oneDNN", True, False
+    library, stamped, on_gpu, n_headers = "oneDNN", True, False, 0
     header: dict[str, str] = {}
     beside = _end_of_trace(sink)
     elapsed = beside or 0
     lines = Lines(stream)
     for batch in lines:
         pieces = _pieces(batch)
-        library = _library(pieces) or library
+        libraries = _libraries(pieces)
+        library, n_headers = (libraries or [library])[0], n_headers + len(libraries)
         header |= _header(pieces)
         chosen = pc.filter(pieces, pc.match_substring_regex(pieces, _EXEC))
         on_gpu = on_gpu or bool(pc.any(pc.match_substring_regex(chosen, f"{_EXEC}gpu")).as_py())
@@ -67,6 +68,8 @@ def read(stream: Stream, sink: Sink) -> None:
         sink.next_id += len(chosen)
     sink.count("n_dropped", 0)
     lines.report(sink.problem)
+    if n_headers > 1:
+        sink.problem("further headers of oneDNN: several runs or processes in one log", n_headers - 1)
     if on_gpu:
         header["engine"] = "gpu"
         sink.warnings.append(
@@ -93,10 +96,10 @@ def _pieces(lines: pa.Array) -> pa.Array:
     return pc.filter(pieces, pc.match_substring_regex(pieces, f"^{_MARKER}"))
 
 
-def _library(lines: pa.Array) -> str | None:
+def _libraries(lines: pa.Array) -> list[str]:
+    """Return the library and version of each header: a process writes one."""
     found = pc.filter(lines, pc.match_substring_regex(lines, f"^{_MARKER}.*info,(?:oneDNN|DNNL|Intel MKL-DNN) v"))
-    match = _VERSION.match(found[0].as_py()) if len(found) else None
-    return f"{match.group(1)} {match.group(2)}" if match else None
+    return [f"{match.group(1)} {match.group(2)}" for match in map(_VERSION.match, found.to_pylist()) if match]
 
 
 def _header(lines: pa.Array) -> dict[str, str]:
