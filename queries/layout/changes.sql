@@ -1,5 +1,6 @@
 -- title = "By layer and conversion"
--- doc = """Formats come from the log of a CPU library or from the kernel name; (unknown) if neither has them.
+-- doc = """Formats come from the log of a CPU library or from the kernel name; (unknown) if neither has them. A reorder
+-- between equal formats is a cast or a copy.
 -- TensorFlow converts filters between HWIO and cuDNN's OIHW with a separate kernel."""
 -- cannot = "No layout conversions in this trace."
 -- leave_out = ["layer_pct", "direction", "place"]

@@ -1,5 +1,5 @@
 -- title = "Layout conversions"
--- doc = """Kernels and primitives that only change the order of a tensor's elements{, per step and rank| over the whole
+-- doc = """Kernels and primitives that change the order of a tensor's elements{, per step and rank| over the whole
 -- recording, per rank}."""
 -- cannot = "No layout conversions in this trace."
 -- brief = ""

@@ -84,6 +84,20 @@ def test_formats_of_a_cpu_library_are_those_of_its_log(tmp_path: Path) -> None:
     assert (row["source"], row["target"]) == ("abcd", "aBcd16b")
 
 
+def test_a_reorder_between_equal_formats_is_a_copy(tmp_path: Path) -> None:
+    """oneDNN's direct copy takes no other: biases, mostly."""
+    given = Given()
+    equal, turned = "src:f32::blocked:a::f0 dst:f32::blocked:a::f0", "src:f32::blocked:ab::f0 dst:f32::blocked:ba::f0"
+    given.primitive("reorder", 1, 4, impl="jit_direct_copy:uni", formats=equal)
+    given.primitive("reorder", 4, 5, impl="jit:uni", formats=turned)
+    with given.open(tmp_path) as connection:
+        assert pick(section(connection, "layout/summary"), "calls", "busy_ns", "busy_pct") == [(1, 1000, 25)]
+        assert pick(section(connection, "overview/categories"), "category", "busy_ns")[:2] == [
+            ("copy", 3000),
+            ("layout_transpose", 1000),
+        ]
+
+
 def test_without_layer_and_shape_there_is_no_share_of_a_layer(tmp_path: Path) -> None:
     given = Given()
     given.op("aten::conv2d", 0, 30)
