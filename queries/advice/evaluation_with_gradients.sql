@@ -15,7 +15,7 @@
 -- [params]
 -- held_pct = { type = "DOUBLE", default = 5, doc = "in other traces found above this share of the peak, in percent" }
 WITH noted AS (
-    SELECT rank, n_evaluated, n_unused FROM processes WHERE n_evaluated > 0
+    SELECT rank, n_evaluated, n_unused, n_maybe_used FROM processes WHERE n_evaluated > 0
 ), held AS (
     -- Only with gradients have operators numbers of autograd.
     SELECT a.rank, a.device, a.step, count(DISTINCT a.layer) AS layers, sum(a.size_bytes) AS held_bytes,
@@ -29,8 +29,9 @@ WITH noted AS (
     WHERE h.layers >= 3
     QUALIFY row_number() OVER (PARTITION BY h.rank ORDER BY h.held_bytes DESC, h.step) = 1
 )
-SELECT r.rank, concat_ws(' ', if(n.n_unused > 0, format('{} of {} forward passes in evaluation mode run with '
-            || 'gradients, and no backward pass uses them.', n.n_unused, n.n_evaluated),
+SELECT r.rank, concat_ws(' ', if(n.n_unused > 0, format('{}{} of {} forward passes in evaluation mode run with '
+            || 'gradients, and no backward pass uses them.', if(n.n_maybe_used > 0, 'At least ', ''), n.n_unused,
+            n.n_evaluated),
             'No step has a backward pass.'),
         format('Step {} holds {:.3f} MB of what {} layers made until the last of them has begun, {:.1f} % of the peak.',
             m.step, m.held_bytes / 1e6, m.layers, 100.0 * m.held_bytes / m.peak_bytes)) AS problem,
@@ -40,4 +41,9 @@ SELECT r.rank, concat_ws(' ', if(n.n_unused > 0, format('{} of {} forward passes
     coalesce(list_sort(m.evidence), []) AS evidence
 FROM raw.ranks r LEFT JOIN noted n USING (rank) LEFT JOIN most m USING (rank)
 WHERE n.n_unused > 0 OR (n.rank IS NULL AND 100.0 * m.held_bytes > $held_pct * m.peak_bytes)
-ORDER BY r.rank
+UNION ALL
+SELECT rank, NULL, 'evaluation', NULL,
+    format('{} of {} forward passes in evaluation mode run with gradients, and whether the backward pass after them is '
+        || 'of their model is not known', n_maybe_used, n_evaluated), NULL
+FROM noted WHERE n_maybe_used > 0 AND NOT EXISTS (FROM noted WHERE n_unused > 0)
+ORDER BY 1

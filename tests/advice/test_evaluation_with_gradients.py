@@ -38,6 +38,16 @@ def test_what_the_collector_counted(n_unused: int, status: str, tmp_path: Path) 
         )
 
 
+@pytest.mark.parametrize(("n_unused", "status"), [(2, "found"), (0, "cannot tell")])
+def test_passes_before_a_backward_pass_of_some_model_leave_it_open(n_unused: int, status: str, tmp_path: Path) -> None:
+    given = training()
+    given.about = {"evaluated": {"passes": 9, "with_gradients": n_unused, "maybe_used": 3}}
+    found = answer(RULE, given, tmp_path)
+    assert found.status == status
+    said = found.problem if n_unused else found.reason
+    assert said.startswith("At least 2 of 9 " if n_unused else "3 of 9 forward passes in evaluation mode run with")
+
+
 def test_what_steps_without_a_backward_pass_hold(tmp_path: Path) -> None:
     found = answer(RULE, layers(4, 10_000, 7), tmp_path)
     assert (found.status, found.saving_ns, found.confidence[:6]) == ("found", None, "medium")

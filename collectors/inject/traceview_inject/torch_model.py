@@ -132,9 +132,9 @@ class Facts:
         self.rank = self.world_size = None
         # Optimizers whose `step` was seen, and all that were made.
         self.optimizers, self.made = weakref.WeakSet(), weakref.WeakSet()
-        # Forward passes in evaluation mode; of them with gradients that no backward pass used; and, by model, with
-        # gradients that one may yet use.
-        self.passes, self.unused, self.waiting, self.has_backward = 0, 0, {}, False
+        # Forward passes in evaluation mode; of them with gradients that no backward pass used, and that one may have
+        # used; and, by model, with gradients that one may yet use.
+        self.passes, self.unused, self.maybe_used, self.waiting, self.has_backward = 0, 0, 0, {}, False
         # Batches by the settings of the DataLoader that gave them, while recording.
         self.loaders = {}
         # All models, by id, where what they hold in memory is noted: when recording begins, and when it ends.
@@ -188,6 +188,7 @@ class Facts:
     def see_backward(self):
         """A backward pass begins: it may be of any pass before."""
         self.has_backward = True
+        self.maybe_used += sum(self.waiting.values())
         self.waiting.clear()
 
     def untrained(self):
@@ -257,6 +258,7 @@ class Facts:
     def collect(self, logs, uses_cuda):
         """All of it as one dictionary; `logs` are (path, suffix) of the logs beside the trace."""
         facts = raw.process_facts()
+        waiting = sum(self.waiting.values())
         self._see_memory("end")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -281,7 +283,8 @@ class Facts:
                 compiled=_told(compilations),
                 evaluated={
                     "passes": self.passes,
-                    "with_gradients": self.unused + (0 if self.has_backward else sum(self.waiting.values())),
+                    "with_gradients": self.unused + (0 if self.has_backward else waiting),
+                    "maybe_used": self.maybe_used + (waiting if self.has_backward else 0),
                 },
                 world_size=self.world_size or 1,
                 warnings=self.warnings,

@@ -94,6 +94,17 @@ def test_facts_of_the_model_and_its_input(tensor, name):
     assert (facts.model["batch"], facts.model["input"]["memory_format"]) == (tensor.shape[0], name)
 
 
+def test_a_backward_pass_may_be_of_another_model_than_the_one_in_evaluation():
+    from traceview_inject.torch_model import Facts
+
+    trained, copied, facts = net(), net().eval(), Facts()
+    for model in (copied, copied, trained):
+        facts.see_pass(model)
+    facts.see_backward()
+    facts.see_pass(copied)
+    assert facts.collect([], False)["evaluated"] == {"passes": 3, "with_gradients": 0, "maybe_used": 3}
+
+
 def test_a_copy_is_timed_where_there_is_room(monkeypatch):
     from traceview_inject import processor, torch_model
 
