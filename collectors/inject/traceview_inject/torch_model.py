@@ -126,8 +126,8 @@ class Facts:
     """Collects, while the program runs, what `rank-NNNN.meta.json` says about it."""
 
     def __init__(self):
-        self.model = None
-        self.root = lambda: None
+        # Outermost modules, as weak references, and what is told of each.
+        self.seen = []
         self.warnings = []
         self.rank = self.world_size = None
         # Optimizers whose `step` was seen, and all that were made.
@@ -142,15 +142,14 @@ class Facts:
         self.memory = {}
 
     def see_model(self, root):
-        """An outermost module is called for the first time; the one with the most parameters is the model."""
+        """An outermost module is called for the first time."""
         model = unwrap(root)
         parameters = list(model.parameters())
         if is_keras(model):  # It keeps the states of random generators as parameters too.
             parameters = [variable.value for variable in model.trainable_variables]
         count = sum(parameter.numel() for parameter in parameters)
-        if self.model is None or count > self.model["parameters"]:
-            self.root = weakref.ref(model)
-            self.model = {
+        if count or not self.seen:
+            told = {
                 "name": type(model).__name__,
                 "parameters": count,
                 "parameter_dtypes": sorted({_short(parameter.dtype) for parameter in parameters}),
@@ -158,16 +157,29 @@ class Facts:
                 "batch": None,
                 "input": None,
             }
+            self.seen.append((weakref.ref(model), told))
+
+    def chosen(self):
+        """The model and what is told of it: the largest that an optimizer trains, or else the largest (an optimizer
+        may train copies); None twice where none was called."""
+        trained, known = self.trained(), [(reference(), told) for reference, told in self.seen]
+        own = [it for it in known if it[0] is not None and any(id(each) in trained for each in it[0].parameters())]
+        return max(own or known, key=lambda it: it[1]["parameters"], default=(None, None))
+
+    def trained(self):
+        """The ids of the parameters that optimizers have."""
+        return {id(it) for each in list(self.made) for group in each.param_groups for it in group["params"]}
 
     def see_input(self, inputs):
         """The first tensor that reaches the model, or, where that takes none, one of its layers."""
-        if self.model is None or self.model["input"] is not None:
+        told = self.seen[-1][1] if self.seen else None
+        if told is None or told["input"] is not None:
             return
         for value in inputs:
             for tensor in value if isinstance(value, (list, tuple)) else (value,):
                 if isinstance(tensor, torch.Tensor) and tensor.dim() and tensor.device.type != "meta":
-                    self.model["batch"] = tensor.shape[0]
-                    self.model["input"] = {
+                    told["batch"] = tensor.shape[0]
+                    told["input"] = {
                         "shape": list(tensor.shape),
                         "dtype": _short(tensor.dtype),
                         "device": str(tensor.device),
@@ -194,8 +206,7 @@ class Facts:
     def untrained(self):
         """Whether a module's parameters ask for gradients and no optimizer has any of them; as a function. None
         where that does not tell: optimizers train copies (mixed precision, sharding), or the program itself trains."""
-        trained = {id(it) for each in list(self.made) for group in each.param_groups for it in group["params"]}
-        root = self.root()
+        trained, (root, _) = self.trained(), self.chosen()
         if not self.optimizers or root is None or not any(id(it) in trained for it in root.parameters()):
             return None
 
@@ -248,7 +259,7 @@ class Facts:
 
     def arrays(self):
         """Content and norm of each parameter of the model."""
-        model = self.root()
+        model, _ = self.chosen()
         with torch.no_grad():
             for parameter in model.parameters() if model is not None else ():
                 here = parameter.detach().cpu().contiguous()
@@ -259,11 +270,12 @@ class Facts:
         """All of it as one dictionary; `logs` are (path, suffix) of the logs beside the trace."""
         facts = raw.process_facts()
         waiting = sum(self.waiting.values())
+        root, model = self.chosen()
         self._see_memory("end")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            if self.model is not None and not uses_cuda:
-                self.model["denormal"] = _told(lambda: denormal(self.root(), self.optimizers))
+            if model is not None and not uses_cuda:
+                model["denormal"] = _told(lambda: denormal(root, self.optimizers))
                 facts["copy_bytes_per_s"] = _told(copy_rate)
             facts.update(
                 framework="torch",
@@ -278,7 +290,7 @@ class Facts:
                 threads=torch.get_num_threads(),
                 interop_threads=torch.get_num_interop_threads(),
                 flags=flags(),
-                model=self.model,
+                model=model,
                 loaders=[dict(settings, batches=batches) for settings, batches in self.loaders.items()],
                 compiled=_told(compilations),
                 evaluated={

@@ -90,8 +90,26 @@ def test_facts_of_the_model_and_its_input(tensor, name):
     facts.see_model(torch.nn.CrossEntropyLoss())
     facts.see_input(["no tensor", [tensor]])
     facts.see_input([torch.zeros(9)])
-    assert (facts.model["name"], facts.model["parameters"]) == ("Sequential", 2)
-    assert (facts.model["batch"], facts.model["input"]["memory_format"]) == (tensor.shape[0], name)
+    model = facts.chosen()[1]
+    assert (model["name"], model["parameters"]) == ("Sequential", 2)
+    assert (model["batch"], model["input"]["memory_format"]) == (tensor.shape[0], name)
+
+
+def test_the_model_is_the_largest_that_an_optimizer_trains():
+    from traceview_inject.torch_model import Facts
+
+    teacher, student, head, facts = torch.nn.Linear(9, 9), torch.nn.Linear(9, 4), torch.nn.Linear(4, 2), Facts()
+    for model in (teacher, student, head):
+        facts.see_model(model)
+        facts.see_input([torch.zeros(model.out_features, model.in_features)])
+    # The teacher's parameters: nothing trains any.
+    assert facts.chosen()[1]["parameters"] == 90 and facts.untrained() is None
+    optimizer = torch.optim.SGD([*student.parameters(), *head.parameters()])
+    facts.made.add(optimizer)
+    facts.optimizers.add(optimizer)
+    told = facts.chosen()[1]
+    assert (told["parameters"], told["batch"], told["input"]["shape"]) == (40, 4, [4, 9])
+    assert [facts.untrained()(model) for model in (teacher, student, head)] == [True, False, False]
 
 
 def test_a_backward_pass_may_be_of_another_model_than_the_one_in_evaluation():
