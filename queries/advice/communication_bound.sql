@@ -9,10 +9,13 @@
 -- same_time_as = "exposed_communication"
 -- needs = ["communication"]
 -- [fix]
--- pytorch = """a larger batch per rank, model.no_sync() over several micro-batches, DDP's fp16_compress_hook or
--- bf16_compress_hook; fewer ranks; NCCL over NVLink or InfiniBand (NCCL_DEBUG=INFO shows the way taken)"""
--- pytorch_cpu = """a larger batch per rank, model.no_sync() over several micro-batches, DDP's bf16_compress_hook; fewer
--- ranks with more threads each"""
+-- pytorch = """a larger batch per rank; DDP: no_sync() over several micro-batches, fp16_compress_hook or
+-- bf16_compress_hook; fully_shard: set_requires_gradient_sync(False) over several micro-batches,
+-- reshard_after_forward=False, MixedPrecisionPolicy(reduce_dtype=torch.bfloat16); fewer ranks; NCCL over NVLink or
+-- InfiniBand (NCCL_DEBUG=INFO shows the way taken)"""
+-- pytorch_cpu = """a larger batch per rank; DDP: no_sync() over several micro-batches, bf16_compress_hook; fully_shard:
+-- set_requires_gradient_sync(False) over several micro-batches, reshard_after_forward=False,
+-- MixedPrecisionPolicy(reduce_dtype=torch.bfloat16); fewer ranks with more threads each"""
 -- tensorflow = "a larger batch per replica; NcclAllReduce in MirroredStrategy; bf16 gradients"
 -- jax = "a larger batch per device, gradient accumulation, bf16 gradients"
 -- mxnet = "a larger batch per worker; kvstore='nccl' or 'device' instead of 'local'; gradient compression"

@@ -4,18 +4,22 @@
 -- job is missing it is not known how much, and the confidence is low."""
 -- why = """Ranks communicate while nothing computes. Gradients sent in buckets as soon as they are ready overlap with
 -- the backward pass; other communication can overlap with work that does not need its result, if started earlier."""
--- cost = "Device memory for the buckets; kernels that overlap with a collective run a little slower."
+-- cost = """Device memory for buckets, or for parameters that stay whole; kernels that overlap with a collective run a
+-- little slower."""
 -- unless = "The ranks wait for a slower one: compare their step times first."
 -- needs = ["communication", "activities"]
 -- removes = "communication"
 -- [fix]
 -- pytorch = """gradients: DistributedDataParallel (not DataParallel) with the nccl backend, bucket_cap_mb and
--- static_graph=True, no find_unused_parameters, gradient accumulation under no_sync(); FSDP: forward_prefetch and
--- backward_prefetch; all-to-all of embeddings: async_op=True, awaited where the result is needed; sends between stages
--- of a pipeline: more and smaller micro-batches, isend and irecv posted before the computing that they can overlap"""
--- pytorch_cpu = """gradients: DistributedDataParallel's bucket_cap_mb and static_graph=True, no find_unused_parameters,
--- gradient accumulation under no_sync(); sends between stages: more and smaller micro-batches, isend and irecv posted
--- early; gloo over the fastest network (GLOO_SOCKET_IFNAME)"""
+-- static_graph=True, no find_unused_parameters, gradient accumulation under no_sync(); FullyShardedDataParallel:
+-- forward_prefetch and backward_prefetch; fully_shard: reshard_after_forward=False, set_modules_to_forward_prefetch,
+-- gradient accumulation with set_requires_gradient_sync(False); all-to-all of embeddings: async_op=True, awaited where
+-- the result is needed; sends between stages of a pipeline: more and smaller micro-batches, isend and irecv posted
+-- before the computing that they can overlap"""
+-- pytorch_cpu = """DistributedDataParallel: bucket_cap_mb and static_graph=True, no find_unused_parameters, gradient
+-- accumulation under no_sync(); fully_shard: reshard_after_forward=False, set_modules_to_forward_prefetch, gradient
+-- accumulation with set_requires_gradient_sync(False); sends between stages: more and smaller micro-batches, isend and
+-- irecv posted early; gloo over the fastest network (GLOO_SOCKET_IFNAME)"""
 -- tensorflow = """tf.distribute.MirroredStrategy with NcclAllReduce;
 -- tf.distribute.experimental.CommunicationOptions(bytes_per_pack=...)"""
 -- jax = "XLA_FLAGS=--xla_gpu_enable_latency_hiding_scheduler=true"

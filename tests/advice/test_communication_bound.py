@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import re
 from pathlib import Path
 
 import pytest
@@ -86,6 +88,18 @@ def test_waiting_in_few_of_the_steps_is_not_that_of_all(tmp_path: Path) -> None:
         (found,) = advice.run(connection, advice.load([RULE]))
     # Of rank 2: 200 us of 480 in the two steps, of 313 us on average, where it computes 200 us.
     assert (found.status, found.n_ranks) == ("found", 3)
+
+
+@pytest.mark.parametrize("rule", [RULE, "exposed_communication"])
+def test_what_to_change_exists_for_sharded_models_too(rule: str) -> None:
+    """A module that fully_shard made has neither no_sync() nor hooks of communication."""
+    sharded = pytest.importorskip("torch.distributed.fsdp")
+    own = {*dir(sharded.FSDPModule), *inspect.signature(sharded.fully_shard).parameters}
+    (loaded,) = advice.load([rule])
+    for key in ("pytorch", "pytorch_cpu"):
+        text = loaded.extra["fix"][key].partition("fully_shard: ")[2]
+        named = set(re.findall(r"set_[a-z_]+|reshard_after_forward", text))
+        assert {"set_requires_gradient_sync", "reshard_after_forward"} <= named <= own
 
 
 def test_less_is_not(tmp_path: Path) -> None:
