@@ -1,9 +1,18 @@
 -- doc = """Layout conversions outside known convolution calls that another layout could make unnecessary: what
 -- layout_between_operators names. Without an operator, where others have one, a conversion may be inside of a
--- convolution that is not known: it has a place where its like runs between operators and in no convolution."""
+-- convolution that is not known: it has a place where its like runs between operators and in no convolution. What XLA
+-- moves for a convolution, and ONNX Runtime around its blocked ones, is a part of these, which no layout takes away."""
 -- [columns]
 -- id = "the activity"
 -- has_place = "whether it is between operators; true where no operators are recorded"
+WITH own AS (
+    -- What XLA itself adds has the instruction's name, behind the scope of what it works for.
+    SELECT c.id FROM counted c JOIN raw.ops o ON o.id = c.op_id
+    WHERE c.category = 'layout_transpose' AND (regexp_matches(o.name, ':Reorder(In|Out)put$')
+        OR o.hlo_op <> 'transpose' AND ends_with(o.name, '/' || o.hlo_op)
+        AND (o.rank, regexp_replace(o.name, '[^/]*$', '')) IN (
+            SELECT (rank, regexp_replace(op_name, '[^/]*$', '')) FROM counted WHERE category = 'conv'))
+)
 SELECT c.id, c.rank, c.name, c.op_name, c.start_ns, c.mean_ns, c.per, c.is_continued,
     c.op_id IS NOT NULL OR n.is_between OR c.rank NOT IN (SELECT rank FROM raw.ops) AS has_place
 FROM counted c JOIN (
@@ -12,3 +21,4 @@ FROM counted c JOIN (
 ) n ON n.rank = c.rank AND n.name = c.name
 WHERE c.category = 'layout_transpose' AND c.call_id IS NULL AND c.id NOT IN (SELECT id FROM plain_reorders)
     AND c.id NOT IN (SELECT id FROM filter_conversions)
+    AND c.id NOT IN (FROM own)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from advised import answer, training
-from given import Given
+from given import US, Given
 
 RULE = "layout_between_operators"
 TO_NHWC = "void cudnn::ops::nchwToNhwcKernel<float, float, float, false, true>(int)"
@@ -95,6 +95,28 @@ def test_without_any_operators_it_says_that_the_place_is_not_known(tmp_path: Pat
         "5.5 % of the device's busy time changes the layout of tensors; which operators do it, and whether "
         "convolutions, is not recorded."
     )
+
+
+@pytest.mark.parametrize(
+    ("operator", "instruction", "status"),
+    [
+        ("jit(step)/transpose(jvp(N))/stem/transpose_copy_fusion.1", "transpose_copy_fusion.1", "not found"),
+        ("jit(step)/transpose(jvp(N))/stem/transpose", "transpose_copy_fusion.1", "found"),
+        ("jit(step)/transpose(jvp(N))/copy.3", "copy.3", "found"),
+        ("ReorderOutput_token_7:ReorderOutput", None, "not found"),
+        ("perm:Transpose", None, "found"),
+    ],
+)
+def test_what_a_library_adds_for_a_convolution_itself_is_not_between_operators(
+    operator: str, instruction: str | None, status: str, tmp_path: Path
+) -> None:
+    given = training()
+    for start in (0, 1000, 2000):
+        given.add("ops", name=operator, hlo_op=instruction, pid=1, tid=1, start_ns=start * US, dur_ns=10 * US)
+        given.kernel(TO_NHWC, start + 100, start + 150, launched=start + 1)
+        given.op("jit(step)/transpose(jvp(N))/stem/conv_general_dilated", start + 15, start + 30)
+        given.kernel(CONVOLUTION, start + 200, start + 390, launched=start + 20)
+    assert answer(RULE, given, tmp_path).status == status
 
 
 def test_below_it_is_not(tmp_path: Path) -> None:
