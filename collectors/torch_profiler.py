@@ -102,10 +102,11 @@ class TorchRecorder(Recorder):
         if not self.pop(id(module)):
             return
         self.facts.see_pass(module)
-        if self.steps.source == FORWARD and next(module.parameters(), None) is not None:
+        has_parameters = next(module.parameters(), None) is not None
+        if self.steps.source == FORWARD and has_parameters:
             self.step_ended(FORWARD, module)
-        elif module in self.trained and not torch.is_grad_enabled():
-            self.passed(module)  # It is validated.
+        elif not torch.is_grad_enabled() and (has_parameters or module in self.trained):
+            self.passed(module)  # It, or that of which it is a copy, is validated.
 
     @safely
     def optimizer_stepped(self, optimizer):

@@ -176,23 +176,23 @@ for _ in range(9):
     assert {"traceview.module: fc (Linear)", "traceview.module: Other.fc (Linear)"} <= set(ran.names())
 
 
-@pytest.mark.long
-def test_validation_between_steps_is_in_none(program):
+@pytest.mark.parametrize("validated", [pytest.param("model", marks=pytest.mark.long), "averaged"])
+def test_validation_between_steps_is_in_none(program, validated):
     """The step after it was as long as both; what comes before every step is part of it."""
     body = """
-model, teacher = Net(), Net()
+model, teacher, averaged = Net(), Net(), Net().eval()
 optimizer = sgd(model)
 for step in range(9):
     with torch.no_grad():
         teacher(images())
         if step == 5:
             for _ in range(3):
-                model(images())
+                VALIDATED(images())
                 time.sleep(0.1)
-            model(images())
+            VALIDATED(images())
     train(model, optimizer, 1)
 """
-    ran = program("import time\n" + body)
+    ran = program("import time\n" + body.replace("VALIDATED", validated))
     assert ran.steps() == ["4", "5", "6", "7"]
     meta = ran.meta()
     ((start, end),) = meta["steps"]["between"]
