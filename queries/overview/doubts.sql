@@ -65,6 +65,14 @@ WITH work AS (
     SELECT rank, count(*) FILTER (is_warmup) AS n, count(*) AS n_all, avg(dur_ns) FILTER (is_warmup) AS left_ns,
         avg(dur_ns) FILTER (NOT is_warmup) AS step_ns
     FROM step_times GROUP BY rank
+), extra AS (
+    -- What runs in some steps alone, as a validation with gradients does.
+    SELECT n.rank, n.module, count(DISTINCT o.step) AS n,
+        count(DISTINCT o.step) FILTER (s.is_warmup) AS n_left
+    FROM (SELECT rank, unnest(untrained) AS module FROM processes) n
+    JOIN raw.ops o ON o.rank = n.rank AND (o.layer = n.module OR starts_with(o.layer, n.module || '.'))
+    JOIN step_times s ON s.rank = o.rank AND s.step = o.step
+    GROUP BY n.rank, n.module
 ), job AS (
     SELECT count(*) AS n FROM raw.ranks
 ), doubt AS (
@@ -182,6 +190,11 @@ WITH work AS (
     SELECT rank, 19, format('{} of the {} recorded steps are left out as warm-up: they took {:.1f} ms on average, '
         || 'those that count {:.1f} ms', n, n_all, left_ns / 1e6, step_ns / 1e6)
     FROM warmup WHERE 2 * n >= n_all
+    UNION ALL
+    SELECT rank, 21, format('{}, which no optimizer trains, runs in {} of the {} recorded steps{}: they are not alike',
+        arg_max(module, e.n), max(e.n), any_value(w.n_all), if(max(n_left) > 0, format(', of which {} left out as '
+        || 'warm-up', if(max(n_left) = 1, '1 is', max(n_left) || ' are')), ''))
+    FROM extra e JOIN warmup w USING (rank) WHERE e.n < w.n_all GROUP BY rank
     UNION ALL
     SELECT rank, 20, format('Outside the recording a step takes {:.1f} ms, the recorded ones that count {:.1f} ms: '
         || 'they are not like most of the run', bare_ns / 1e6, step_ns / 1e6)

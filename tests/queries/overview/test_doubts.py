@@ -59,6 +59,23 @@ def test_marked_steps_of_two_kinds(trained: tuple[int, ...], n_doubts: int, tmp_
     assert doubts(given, tmp_path) == [said + "both kinds."] * n_doubts
 
 
+@pytest.mark.parametrize(("evaluated", "n_doubts"), [((0, 2), 1), ((0, 1, 2), 0), ((), 0)])
+def test_a_model_that_nothing_trains_runs_in_some_steps(
+    evaluated: tuple[int, ...], n_doubts: int, tmp_path: Path
+) -> None:
+    """Averaged weights are evaluated with gradients after every second step."""
+    given = training(3, 1000, device=None)
+    given.about = {"untrained": ["Net#2"]}
+    for number in range(3):
+        for begin, module in ((100, "Net (Net)"), (500, "Net#2 (Net)")):
+            if begin == 100 or number in evaluated:
+                at = 1000 * number + begin
+                given.span("module", module, at, at + 300)
+                given.op("aten::mm", at + 10, at + 200)
+    said = "Doubt: Net#2, which no optimizer trains, runs in 2 of the 3 recorded steps: they are not alike."
+    assert doubts(given, tmp_path) == [said] * n_doubts
+
+
 def test_kernels_without_a_launch_are_no_launches(tmp_path: Path) -> None:
     text = doubts(kernels(8, 10, n_lost=2), tmp_path)[0]
     assert text.startswith("Doubt: 2 launched kernels are not in the recording (20.0 % of its launches)")
