@@ -8,6 +8,8 @@ import pytest
 from advised import answer
 from given import Given
 
+from traceview.analysis import findings
+
 RULE = "engine_gaps"
 
 
@@ -24,9 +26,31 @@ def iterations(requests: tuple[int, ...], busy_us: float = 800) -> Given:
 
 def test_gaps_before_requests_that_were_there_are_the_bound(tmp_path: Path) -> None:
     found = answer(RULE, iterations((4, 4, 4, 4)), tmp_path)
-    assert (found.status, found.saving_ns, found.of) == ("found", 3 * 200_000 / 4, "the step")
+    assert (found.status, found.saving_ns, found.of, found.run_ns) == (
+        "found",
+        3 * 200_000,
+        "the recording",
+        3_900_000,
+    )
     assert found.confidence.startswith("high")
-    assert found.problem.startswith("Between iterations the device has nothing to do: 3 gaps, 0.150 ms per step")
+    assert found.problem == (
+        "Between iterations the device has nothing to do: 3 gaps, 0.600 ms in all, 0.200 ms in the middle."
+    )
+
+
+def test_gaps_between_the_marks_are_no_share_of_these(tmp_path: Path) -> None:
+    """Marks of 900 us begin every 5 ms: 19 gaps of 4.2 ms are more than the steps, and less than the recording."""
+    given = Given()
+    given.device("NVIDIA A100-SXM4-40GB")
+    for start in range(0, 100_000, 5000):
+        given.span("user", "step[DECODE bs=4]", start, start + 900)
+        given.kernel("ampere_bf16_s16816gemm_bf16_64x64", start + 10, start + 810, launched=start + 5)
+    found = answer(RULE, given, tmp_path)
+    assert (found.saving_ns, found.of) == (19 * 4_200_000, "the recording")
+    assert found.saving_pct == pytest.approx(100 * 19 * 4.2 / 95.9)
+    assert found.evidence == ("longest gap 4.200 ms, 83.2 % of the recording in all",)
+    (row,) = findings.best_of([found]).rows
+    assert "in the recording" in row and "once in the recording" not in row
 
 
 @pytest.mark.parametrize(

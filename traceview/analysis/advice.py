@@ -47,9 +47,9 @@ def load(asked: Sequence[str] = ()) -> list[sql.Query]:
 
 
 def _answering(rule: sql.Query) -> sql.Query:
-    """The rule with the step that its saving is a share of and cannot exceed; for what occurs once, the recording."""
+    """The rule with the step that its saving is a share of and cannot exceed; for what is of no step, the recording."""
     answer = sql.load(content("queries") / "answer.sql")
-    whole = answer.extra["whole"][rule.extra.get("per", "step")]
+    whole = answer.extra["whole"]["run" if "per" in rule.extra else "step"]
     unseen = answer.extra["unseen"].format(rule.extra["sees"]) if "sees" in rule.extra else ""
     body = f"WITH found AS (\n{rule.body}\n), answer AS (FROM found {unseen}), whole AS ({whole})\n{answer.body}"
     return replace(rule, columns=COLUMNS, body=body)
@@ -125,7 +125,7 @@ def run(
     params: Mapping[str, str] | None = None,
     at_least_pct: float = 0.0,
 ) -> list[Finding]:
-    """One answer per rule: what was found by saving, largest first, what occurs once per run last; then the others.
+    """One answer per rule: what was found by saving, largest first, what is of no step last; then the others.
 
     What can save less than `at_least_pct` of the step (of the recording, where there are no steps) is not found.
     Raises `UsageError` for a parameter that does not fit.
@@ -147,7 +147,7 @@ def run(
 def ordered(findings: Iterable[Finding]) -> list[Finding]:
     """Found first, by its bound; after those what can save nothing, last what is of low confidence.
 
-    What occurs once per run stands after what recurs; where there are no steps nothing tells the two apart.
+    What is of no step stands after what recurs in each; where there are no steps nothing tells the two apart.
     """
     findings = list(findings)
     has_steps = any(finding.of == "the step" for finding in findings)
@@ -201,8 +201,8 @@ def _answer(
         need = needs()[rows[0]["place"] or "several_ranks"]
         return _finding(rule, CANNOT_TELL, f"{rows[0]['confidence']}.", record=need.record)
     most = max(rows, key=lambda row: (row["saving_ns"] or 0, -row["rank"]))
-    share, is_once = most["saving_pct"], most["run_ns"] is not None
-    of = "the step" if most["has_steps"] and not is_once else "the recording"
+    share, is_once = most["saving_pct"], rule.extra.get("per") == "run"
+    of = "the step" if most["has_steps"] and most["run_ns"] is None else "the recording"
     facts = {
         **{name: most[name] for name in ("problem", "rank", "confidence", *_TIMES)},
         "work_ns": most["saving_ns"],

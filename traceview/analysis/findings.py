@@ -169,7 +169,7 @@ def _row(word: str, finding: Finding) -> dict[str, Any]:
 
 def _per(finding: Finding) -> str:
     """Say what the saving is per; of several ranks it is that of the one that loses most, and a share of its step."""
-    if finding.run_ns is not None:
+    if finding.of.endswith("once"):
         return "once in the recording"
     of = f" of rank {finding.rank}" if finding.n_ranks > 1 or finding.rank else ""
     return f"per step{of}" if finding.of == "the step" else f"in the recording{of}"
@@ -267,7 +267,7 @@ def _denominator(found: Sequence[Finding]) -> str:
     times = sorted({f.step_ns for f in found if f.step_ns})
     has_steps = any(f.of == "the step" for f in found)
     once = (
-        "What occurs once per run is a share of the recording and of no step. " if any(f.run_ns for f in found) else ""
+        "What is once per run, or between steps, is a share of the recording. " if any(f.run_ns for f in found) else ""
     )
     if not times:
         return once.rstrip()

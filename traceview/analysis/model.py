@@ -122,7 +122,7 @@ class Check:
 class Finding:
     """The answer of one advice rule: found, not found, or cannot tell.
 
-    Of several ranks with the problem it is the one that loses most. Times are per step (see `scope`), or once per run.
+    Of several ranks with the problem it is the one that loses most. Times are per step (see `scope`), or per run.
     """
 
     rule: str
@@ -148,14 +148,14 @@ class Finding:
     cost: str
     unless: str
     run_ns: int | None
-    """The recording, for what occurs once per run: such a finding has no `step_ns`."""
+    """The recording, for what is once per run or between steps: such a finding has no `step_ns`."""
     record: str
     """Data to record to get an answer."""
     of: str
-    """Denominator of `saving_pct`: the step, the recording (no steps), or the recording, once; empty if not found."""
+    """Denominator of `saving_pct`: the step, the recording, or the recording, once; empty if not found."""
     path: str = ""
-    """Whether its work is on the critical path of a step, is not, or that is not known; empty where nothing that
-    recurs was found."""
+    """Whether its work is on the critical path of a step, is not, or that is not known; empty where nothing of the
+    steps was found."""
     path_saving_ns: int | None = None
     """Upper bound of what the fix can give by the path: then it is `saving_ns`, at most `work_ns`."""
     path_slack_ns: int | None = None
