@@ -29,6 +29,17 @@ def test_below_it_or_by_another_call_it_is_not(tmp_path: Path) -> None:
     assert answer(RULE, steps(90, "cudaModuleGetFunction"), tmp_path / "other").status == "not found"
 
 
+def test_while_the_device_works_nothing_is_lost(tmp_path: Path) -> None:
+    """A call of 800 us while a kernel runs for 710 us of it."""
+    given = steps(800)
+    given.kernel("ampere_sgemm_128x64_nn", 90, 810, launched=10)
+    found = answer(RULE, given, tmp_path / "part")
+    assert (found.status, found.saving_ns) == ("found", 90_000)
+    assert found.problem.endswith("for 0.800 ms in all; the device does nothing for 0.090 ms of that time.")
+    given.kernel("ampere_sgemm_128x64_nn", 810, 900, launched=11)
+    assert answer(RULE, given, tmp_path / "whole").status == "not found"
+
+
 def test_spans_of_compilers_inside_one_another_are_one_call(tmp_path: Path) -> None:
     given = steps(0)
     given.span("user", "compile_fx_inner (dynamo_timed)", 200, 300)
