@@ -32,15 +32,26 @@ def test_below_it_is_not(tmp_path: Path) -> None:
 
 @pytest.mark.long
 def test_threads_that_load_at_once_lose_a_moment_once(tmp_path: Path) -> None:
-    """Two threads that launch, each for a copy of a moment."""
+    """Two threads that launch, the second one a kernel of a moment."""
     given = steps(300)
     for start in (0, 1000, 2000):
         given.add("ranges", kind="phase", name="data", pid=1, tid=2, start_ns=1000 * (start + 100), dur_ns=250_000)
-    given.copy("HtoD", -100, -99, launched=-110)
+    given.kernel("ampere_sgemm_128x64_nn", -100, -99, launched=-110)
     given.rows["api_calls"][-1]["tid"] = 2
     found = answer(RULE, given, tmp_path)
     assert found.saving_ns == 330_000
     assert found.problem == "Loading data takes 0.350 ms, of which the device runs nothing for 0.330 ms."
+
+
+def test_a_thread_that_copies_what_it_loads_ahead_keeps_no_step_waiting(tmp_path: Path) -> None:
+    given = steps(71)
+    for start in (0, 1000, 2000):
+        given.copy("HtoD", start + 80, start + 90, launched=start + 75)
+        given.rows["api_calls"][-1]["tid"] = 2
+    assert answer(RULE, given, tmp_path / "one").status == "found"
+    for row in given.rows["ranges"]:
+        row["tid"] = 2 if row["kind"] == "phase" else 1
+    assert answer(RULE, given, tmp_path / "ahead").status == "not found"
 
 
 def test_an_empty_capture_cannot_tell(tmp_path: Path) -> None:
