@@ -29,6 +29,18 @@ def test_a_size_that_goes_both_ways_in_every_step_is_found(tmp_path: Path) -> No
     assert found.evidence == ("500000 bytes: 1.0 each way, 0.060 ms",)
 
 
+def test_predictions_of_the_size_of_the_labels_do_not_come_back(tmp_path: Path) -> None:
+    """Labels go to the device before the predictions leave it: one of two uploads, a second after these is a pair."""
+    given = steps(0)
+    for start in (0, 1000, 2000):
+        given.copy("HtoD", start + 62, start + 92, launched=start + 4, size_bytes=500_000)
+    assert answer(RULE, given, tmp_path / "labels").status == "not found"
+    for start in (0, 1000, 2000):
+        given.copy("HtoD", start + 200, start + 220, launched=start + 5, size_bytes=500_000)
+    found = answer(RULE, given, tmp_path / "both")
+    assert (found.saving_ns, found.evidence) == (55_000, ("500000 bytes: 1.0 each way, 0.055 ms",))
+
+
 @pytest.mark.long
 def test_not_in_every_step_is_not(tmp_path: Path) -> None:
     assert answer(RULE, steps(2), tmp_path).status == "not found"
