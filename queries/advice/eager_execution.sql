@@ -1,8 +1,8 @@
 -- title = "Operators run one by one from Python"
 -- doc = """TensorFlow's eager runtime is called for many operators in every step: nothing is compiled into a graph, as
 -- with `run_eagerly=True` in Keras or a training loop without `tf.function`. A step that is a graph is a handful of
--- calls. The bound is the time of the step between the first of these calls and the last in which the device does
--- nothing."""
+-- calls, which are not counted. The bound is the time of the step between the first of the calls and the last in which
+-- the device does nothing, without that within calls of graphs."""
 -- why = """Python makes each operator anew in every step: it finds the kernel, allocates the output and keeps what
 -- the gradient needs. A graph is made once; its operators are also fused, and run side by side."""
 -- cost = "Python in the step runs only while the graph is made; shapes should stay the same."
@@ -17,19 +17,28 @@
 -- eager_calls = { type = "DOUBLE", default = 30, doc = "found above this many calls per step" }
 -- eager_step_pct = { type = "DOUBLE", default = 5, doc = "found above this share of the step, in percent" }
 WITH call AS (
-    SELECT r.rank, w.start_ns AS step_ns, w.end_ns AS step_end_ns, r.start_ns, r.end_ns
-    FROM (FROM ranges WHERE name = 'EagerExecute') r
+    SELECT r.rank, w.start_ns AS step_ns, w.end_ns AS step_end_ns, r.start_ns, r.end_ns, r.is_graph
+    FROM (SELECT *, (lead(name) OVER own <> 'EagerExecute' AND lead(start_ns) OVER own < end_ns) IS TRUE AS is_graph
+        FROM ranges WHERE name = 'EagerExecute' OR starts_with(name, 'EagerLocalExecute: __')
+        WINDOW own AS (PARTITION BY rank, pid, tid ORDER BY start_ns, end_ns DESC)) r
     ASOF JOIN counted_windows w ON w.rank = r.rank AND r.start_ns >= w.start_ns
-    WHERE r.start_ns < w.end_ns
+    WHERE r.name = 'EagerExecute' AND r.start_ns < w.end_ns
 ), step AS (
-    SELECT rank, step_ns, count(*) AS n, min(start_ns) AS from_ns,
+    SELECT rank, step_ns, count(*) FILTER (NOT is_graph) AS n, min(start_ns) AS from_ns,
         least(max(end_ns), any_value(step_end_ns)) AS until_ns
     FROM call GROUP BY rank, step_ns
-), gap AS (
-    SELECT s.rank, g.device, greatest(g.from_ns, s.from_ns) AS from_ns, least(g.until_ns, s.until_ns) AS until_ns
-    FROM step s JOIN idle_gaps g ON g.rank = s.rank AND g.until_ns > s.from_ns AND g.from_ns < s.until_ns
+), span AS (
+    SELECT rank, from_ns, until_ns, 1 AS way FROM step
+    UNION ALL
+    -- Graphs of several threads may overlap.
+    SELECT rank, greatest(start_ns, coalesce(max(end_ns) OVER (PARTITION BY rank ORDER BY start_ns, end_ns DESC
+        ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), start_ns)), least(end_ns, step_end_ns), -1
+    FROM call WHERE is_graph
 ), waited AS (
-    SELECT rank, sum(until_ns - from_ns) / count(DISTINCT device) AS idle_ns FROM gap GROUP BY rank
+    SELECT s.rank, sum(s.way * (least(g.until_ns, s.until_ns) - greatest(g.from_ns, s.from_ns)))
+        / count(DISTINCT g.device) AS idle_ns
+    FROM span s JOIN idle_gaps g ON g.rank = s.rank AND g.until_ns > s.from_ns AND g.from_ns < s.until_ns
+    WHERE s.until_ns > s.from_ns GROUP BY s.rank
 ), found AS (
     SELECT s.rank, sum(s.n) / any_value(c.n_steps) AS n, any_value(w.idle_ns) / any_value(c.n_steps) AS idle_ns,
         any_value(c.step_ns) AS step_ns

@@ -35,6 +35,17 @@ def test_a_graph_is_a_handful_of_calls(tmp_path: Path) -> None:
     assert answer(RULE, steps(30), tmp_path / "below").status == "not found"
 
 
+def test_what_a_graph_leaves_idle_is_not_between_operators(tmp_path: Path) -> None:
+    """A call of 600 us that is a graph, in which nothing runs for 500 us, and 31 operators of 5 us before it."""
+    given = steps(31)
+    for start in (0, 1000, 2000):
+        given.span("user", "EagerExecute", start + 310, start + 910)
+        given.span("user", "EagerLocalExecute: __inference_step_253", start + 320, start + 905)
+        given.op("__inference_step_253/dense/MatMul:MatMul", start + 410, start + 510)
+    found = answer(RULE, given, tmp_path)
+    assert (found.saving_ns, found.problem.split(" per step ")[0]) == (310_000 - 31 * 4_000, "31 operators")
+
+
 def test_operators_that_leave_no_time_between_them_are_not_found(tmp_path: Path) -> None:
     assert answer(RULE, steps(100, works_us=9.6), tmp_path).status == "not found"
 
