@@ -48,8 +48,8 @@ SELECT k.rank,
         if(any_value(l.lost_ns) < sum(k.own_ns), format('; the device does nothing for {:.3f} ms of that time',
             any_value(l.lost_ns) / 1e6), '')) AS problem,
     'The longest is ' || arg_max(k.name, k.own_ns) AS place, any_value(l.lost_ns) AS saving_ns,
-    'high for what the names say; ' || if(k.rank IN (SELECT rank FROM raw.kernels), 'time in which a device works is left out',
-        'other threads may have worked meanwhile') AS confidence,
+    'high for what the names say; ' || if(k.rank IN (SELECT rank FROM raw.kernels),
+        'time in which a device works is left out', 'other threads may have worked meanwhile') AS confidence,
     list(format('{}: {} calls, {:.3f} ms', k.name, k.calls, k.own_ns / 1e6) ORDER BY k.own_ns DESC, k.name) AS evidence
 FROM kinds k JOIN lost l ON l.rank = k.rank JOIN recordings r ON r.rank = k.rank
 GROUP BY k.rank

@@ -1,8 +1,8 @@
 -- title = "Waiting for workers that load data"
 -- doc = """Time of the step in which it waits for a batch from the processes of a DataLoader and the device runs
 -- nothing. The bound is that time. Without such workers see `data_loading`."""
--- why = """Workers prepare batches beside the step, but not as fast as it takes them: there are too few of them, or
--- each has too much to do."""
+-- why = """Workers prepare batches beside the step; where it waits for them again and again, they are too few, or each
+-- has too much to do."""
 -- cost = "Host memory and cores for more workers; a copy of the data in a form that is faster to read."
 -- unless = "The wait is at the start of an epoch alone, when workers begin: persistent_workers=True keeps them."
 -- needs = ["activities", "data_phase"]

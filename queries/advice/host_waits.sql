@@ -47,7 +47,7 @@ WITH call AS (
     -- One call may let several devices run dry.
     SELECT rank, name, operator, place, count(DISTINCT waited_at_ns) / greatest(any_value(n_steps), 1) AS calls,
         sum(synchronisation_ns / per) AS wait_ns, any_value(step_ns) AS step_ns,
-        max(synchronisation_ns / per) AS most_ns, any_value(n_steps) AS n_steps,
+        max(synchronisation_ns) AS most_ns, sum(synchronisation_ns) AS all_ns, any_value(n_steps) AS n_steps,
         count(*) FILTER (synchronisation_ns >= 1e6 * $wait_start_ms) AS n_long,
         sum(synchronisation_ns / per) FILTER (synchronisation_ns >= 1e6 * $wait_start_ms) AS long_ns
     FROM drained GROUP BY rank, name, operator, place
@@ -61,16 +61,13 @@ SELECT rank,
         sum(calls), sum(wait_ns) / 1e6) AS problem,
     'Mostly after ' || arg_max(coalesce(nullif(operator, '(no operator)'), name) || place, wait_ns) AS place,
     sum(wait_ns) AS saving_ns,
-    CASE WHEN any_value(n_steps) < 2 AND max(most_ns) > 0.5 * sum(wait_ns)
-        THEN format('low: one wait of {:.3f} ms is most of it, and without a second step nothing tells what '
-            || 'comes again',
-            max(most_ns) / 1e6)
+    coalesce(one_event('wait', max(most_ns), sum(all_ns), any_value(n_steps)), CASE
         WHEN any_value(n_steps) < 2 AND sum(long_ns) > 0.5 * sum(wait_ns)
         THEN format('low: {} waits longer than {} ms are most of it, as where code is compiled or files are read; '
             || 'without a second step nothing tells what comes again', sum(n_long), CAST($wait_start_ms AS BIGINT))
         WHEN any_value(l.n) > 0.01 * any_value(l.n_kernels)
         THEN format('low: {} launched kernels are not in the recording, and may have run meanwhile', any_value(l.n))
-        ELSE 'medium: the device is idle after the call; work of the host may have kept it waiting anyway' END
+        ELSE 'medium: the device is idle after the call; work of the host may have kept it waiting anyway' END)
         AS confidence,
     list(format('{} under {}{}: {:.1f} times, {:.3f} ms', name, operator, place, calls, wait_ns / 1e6)
         ORDER BY wait_ns DESC, name, operator, place) AS evidence

@@ -25,14 +25,16 @@ WITH gap AS (
     WHERE g.between_steps_ns > 0 AND g.id IS NOT NULL AND g.from_ns > c.first_ns
 ), kinds AS (
     SELECT rank, next, count(*) / any_value(per) AS gaps, sum(idle_ns) / any_value(per) AS idle_ns,
-        max(idle_ns) AS longest_ns
+        max(idle_ns) AS longest_ns, sum(idle_ns) AS all_ns
     FROM gap GROUP BY rank, next
 )
 SELECT k.rank, format('The device does nothing for {:.3f} ms where a step ends or begins, in gaps of up to {:.3f} ms.',
     sum(k.idle_ns) / 1e6, max(k.longest_ns) / 1e6) || if(any_value(p.has_workers),
         format(' The DataLoader works ahead already ({}).', any_value(p.loads)), '') AS problem,
     'Mostly before ' || arg_max(k.next, k.idle_ns) AS place, sum(k.idle_ns) AS saving_ns,
-    'high that it is idle; what the host did meanwhile is not recorded' AS confidence,
+    -- Of two steps there is but one such gap.
+    coalesce(one_event('gap', max(k.longest_ns), sum(k.all_ns), nullif(any_value(c.n_steps), 2)),
+        'high that it is idle; what the host did meanwhile is not recorded') AS confidence,
     list(format('before {}: {:.1f} gaps, {:.3f} ms', k.next, k.gaps, k.idle_ns / 1e6)
         ORDER BY k.idle_ns DESC, k.next)[:10] AS evidence
 FROM kinds k JOIN scope c ON c.rank = k.rank LEFT JOIN processes p ON p.rank = k.rank

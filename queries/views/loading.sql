@@ -24,8 +24,7 @@ WITH load AS (
 ), waited AS (
     SELECT rank, sum(dur_ns / n_steps) AS load_ns, any_value(step_ns) AS step_ns,
         -- One batch may be the first of the workers, or of the file.
-        if(any_value(n_steps) < 2 AND max(dur_ns) > 0.5 * sum(dur_ns), format('low: one wait of {:.3f} ms is most of '
-            || 'it, and without a second step nothing tells what comes again', max(dur_ns) / 1e6),
+        coalesce(one_event('wait', max(dur_ns), sum(dur_ns), any_value(n_steps)),
             'high: the loading is marked in the trace') AS confidence,
         list(format('{}{:.3f} ms of loading', coalesce('step ' || step || ': ', ''), dur_ns / 1e6)
             ORDER BY dur_ns DESC, step)[:10] AS evidence

@@ -26,6 +26,19 @@ def test_above_the_threshold_the_wait_of_the_device_is_the_bound(tmp_path: Path)
     assert found.problem.startswith("Workers load the data, and the host still waits 0.060 ms")
 
 
+def test_one_wait_in_many_steps_is_no_habit(tmp_path: Path) -> None:
+    """The device waits 600 us in one of six steps, as at the start of an epoch, and 5 us in each of the others."""
+    given = training(6)
+    for number in range(6):
+        start, load_us = 1000 * number, 600 if number == 3 else 5
+        given.span("phase", "data", start, start + load_us)
+        given.rows["ranges"][-1]["domain"] = "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__"
+        given.kernel("ampere_sgemm_128x64_nn", start + load_us, start + 1000, launched=start + load_us - 1)
+    found = answer(RULE, given, tmp_path)
+    assert (found.status, found.saving_ns) == ("found", round(625_000 / 6))
+    assert found.confidence == "low: one wait of 0.600 ms is most of it, once in 6 steps"
+
+
 def test_below_it_is_not(tmp_path: Path) -> None:
     assert answer(RULE, steps(49), tmp_path).status == "not found"
 

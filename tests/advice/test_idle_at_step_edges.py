@@ -24,6 +24,23 @@ def test_both_ends_are_the_bound(tmp_path: Path) -> None:
     assert (found.status, found.saving_ns, found.place) == ("found", 50_667, "Mostly before gemm"), "of two gaps"
 
 
+@pytest.mark.parametrize("rule", [RULE, "host_waits"])
+def test_one_gap_in_many_steps_is_no_habit(rule: str, tmp_path: Path) -> None:
+    """The device waits 600 us in one of six steps, and 10 us before any other: at its start, or for the host."""
+    given = training(6)
+    for number in range(6):
+        start, idle_us = 1000 * number, 595 if number == 3 else 5
+        given.kernel("ampere_sgemm_128x64_nn", start + idle_us, start + 995, launched=start + idle_us - 1)
+        if rule == "host_waits":
+            given.call("cudaStreamSynchronize", start - 10, start + 2)
+    found = answer(rule, given, tmp_path)
+    assert found.status == "found"
+    assert (
+        found.confidence
+        == f"low: one {'wait' if rule == 'host_waits' else 'gap'} of 0.600 ms is most of it, once in 6 steps"
+    )
+
+
 def test_workers_that_load_already_are_said(tmp_path: Path) -> None:
     given = steps(50, 26)
     given.about = {"loaders": [{"batches": 3, "workers": 4, "prefetch_factor": 2, "pin_memory": False, "batch": 8}]}
