@@ -93,8 +93,9 @@ WITH work AS (
     FROM account GROUP BY rank HAVING bool_and(device = 'cpu') AND sum(active_ns) = 0
     UNION ALL
     SELECT rank, 1.7, format('The log has {} headers of oneDNN, as where several runs or processes wrote into it: '
-        || 'shares are of all of it, and any time between runs counts as idle', sum(n) + 1)
-    FROM quality WHERE starts_with(kind, 'further headers of oneDNN') GROUP BY rank
+        || 'its primitives count as those of one{}', sum(n) + 1,
+        if(bool_or(has_steps OR is_unstamped), '', ', and any time between runs as idle'))
+    FROM quality JOIN scope USING (rank) WHERE starts_with(kind, 'further headers of oneDNN') GROUP BY rank
     UNION ALL
     SELECT rank, 1.6, 'The log has no time stamps (ONEDNN_VERBOSE_TIMESTAMP=1): its primitives are laid end to end, so '
         || 'that the recording is no wall time, shares are of it, and idle time is not known'
