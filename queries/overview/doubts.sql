@@ -193,9 +193,10 @@ WITH work AS (
     FROM warmup WHERE 2 * n >= n_all
     UNION ALL
     SELECT rank, 21, format('{}, which no optimizer trains, runs in {} of the {} recorded steps{}: they are not alike',
-        arg_max(module, e.n), max(e.n), any_value(w.n_all), if(max(n_left) > 0, format(', of which {} left out as '
-        || 'warm-up', if(max(n_left) = 1, '1 is', max(n_left) || ' are')), ''))
-    FROM extra e JOIN warmup w USING (rank) WHERE e.n < w.n_all GROUP BY rank
+        module, e.n, w.n_all, if(n_left > 0, format(', of which {} left out as warm-up',
+        if(n_left = 1, '1 is', n_left || ' are')), ''))
+    FROM extra e JOIN warmup w USING (rank) WHERE e.n < w.n_all
+    QUALIFY row_number() OVER (PARTITION BY rank ORDER BY e.n DESC, module) = 1
     UNION ALL
     SELECT rank, 20, format('Outside the recording a step takes {:.1f} ms, the recorded ones that count {:.1f} ms: '
         || 'they are not like most of the run', bare_ns / 1e6, step_ns / 1e6)

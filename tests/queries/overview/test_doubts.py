@@ -76,6 +76,20 @@ def test_a_model_that_nothing_trains_runs_in_some_steps(
     assert doubts(given, tmp_path) == [said] * n_doubts
 
 
+def test_what_is_left_out_is_of_the_model_that_is_named(tmp_path: Path) -> None:
+    """The copy of the warm-up is another one than that which is named."""
+    given = Given()
+    given.about = {"untrained": ["Start", "Net#2"]}
+    for number, (begin, end, module) in enumerate(
+        ((0, 3000, "Start"), (3000, 4000, "Net#2"), (4000, 5000, "Net#2"), (5000, 6000, "Net"))
+    ):
+        given.span("step", f"step {number}", begin, end)
+        given.span("module", f"{module} (Net)", begin + 100, begin + 900)
+        given.op("aten::mm", begin + 200, begin + 800)
+    said = "Doubt: Net#2, which no optimizer trains, runs in 2 of the 4 recorded steps: they are not alike."
+    assert doubts(given, tmp_path) == [said]
+
+
 def test_kernels_without_a_launch_are_no_launches(tmp_path: Path) -> None:
     text = doubts(kernels(8, 10, n_lost=2), tmp_path)[0]
     assert text.startswith("Doubt: 2 launched kernels are not in the recording (20.0 % of its launches)")
