@@ -514,6 +514,16 @@ def test_a_loop_of_a_tpu_is_no_work_beside_its_body(tmp_path: Path) -> None:
         assert capture.sql("SELECT sum(busy_ns) FROM device_busy").fetchall() == [(470,)]
 
 
+def test_a_loop_of_a_tpu_at_the_end_of_a_batch_is_no_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A long line is cut, and what ran in the loop is in the next batch."""
+    monkeypatch.setattr(xspace, "BATCH_EVENTS", 1)
+    turns = (("%while.3", 300), ("%dot.1", 300)) * 1000
+    (tmp_path / "loops.xplane.pb").write_bytes(tpu(0, *turns))
+    with traceview.open(tmp_path / "loops.xplane.pb") as capture:
+        found = capture.sql("SELECT name, count(*) FROM kernels GROUP BY 1 ORDER BY 1").fetchall()
+    assert found == [("dot.1", 1000)]
+
+
 @pytest.mark.long
 def test_the_chips_of_a_recording_are_ranks_and_are_not_added_up(tmp_path: Path) -> None:
     host = field(1, field(1, 9) + field(2, "/host:CPU"))

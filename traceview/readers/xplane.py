@@ -131,7 +131,7 @@ def _store(sink: Sink, place: dict[str, Any], batch: xspace.Batch) -> None:
     if not count:
         return
     table = batch.table.append_column("id", pa.array(sink.next_id + IDS * np.arange(count)))
-    for name, value in place.items():
+    for name, value in {**place, "is_full": count >= xspace.BATCH_EVENTS}.items():
         table = table.append_column(name, _repeated(value, count))
     connection.register("batch", table)
     connection.execute(f"CREATE OR REPLACE TEMP TABLE placed AS {_sql('placed')}")

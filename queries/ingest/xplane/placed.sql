@@ -7,9 +7,11 @@ WITH numbered AS (
         THEN program_id END AS program
     FROM batch
 ), around AS (
-    -- A TPU's loop, branch or call lies over the instructions that run in it, on one line with them.
+    -- A TPU's loop, branch or call lies over the instructions that run in it, on one line with them. What is last in a
+    -- batch that is full has them in the next one.
     SELECT id FROM (
-        SELECT *, lead(start_ns) OVER (PARTITION BY line_id ORDER BY start_ns, dur_ns DESC, id) AS next_ns
+        SELECT *, lead(start_ns, 1, if(is_full, start_ns, NULL))
+            OVER (PARTITION BY line_id ORDER BY start_ns, dur_ns DESC, id) AS next_ns
         FROM batch WHERE kind = 'tpu' AND line_name = 'XLA Ops'
     )
     WHERE next_ns < start_ns + dur_ns AND regexp_matches(event_name,
