@@ -19,7 +19,8 @@
 -- [fractions]
 -- gaps = "gaps{/step| (mean)}"
 SELECT a.rank, a.device, a.n_steps AS steps, a.step_ns, a.active_ns, a.idle_ns, a.idle_pct,
-    if(a.idle_ns IS NULL, NULL, coalesce(g.gaps / a.per, 0)) AS gaps, g.longest_ns, a.between_ns
+    if(a.idle_ns IS NULL, NULL, coalesce(g.gaps / a.per, 0)) AS gaps,
+    if(a.idle_ns IS NULL, NULL, g.longest_ns) AS longest_ns, a.between_ns
 FROM account a
 LEFT JOIN (
     SELECT rank, device, sum(n_gaps) AS gaps, max(longest_ns) AS longest_ns FROM idle_totals GROUP BY rank, device

@@ -33,7 +33,8 @@
 -- [fractions]
 -- calls = "calls{/step| (mean)}"
 WITH step AS (
-    SELECT sum(step_ns) AS step_ns, sum(idle_ns) / count(DISTINCT rank) AS idle_ns, count(DISTINCT rank) AS n_ranks
+    SELECT sum(step_ns) AS step_ns, if(count(*) = count(idle_ns), sum(idle_ns), NULL) / count(DISTINCT rank) AS idle_ns,
+        count(DISTINCT rank) AS n_ranks
     FROM account
 ), shares AS (
     SELECT CASE WHEN is_carried THEN '(launched outside these steps)' WHEN is_between THEN '(between steps)'

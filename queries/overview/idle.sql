@@ -25,6 +25,7 @@
 -- gaps = "gaps{/step| (mean)}"
 WITH every AS (
     SELECT count(DISTINCT rank) AS n_ranks, sum(step_ns) AS step_ns FROM account
+    HAVING count(*) = count(idle_ns)
 )
 SELECT cause, sum(n_gaps / per) / any_value(e.n_ranks) AS gaps,
     sum(idle_ns) / any_value(e.n_ranks) AS idle_ns,

@@ -26,7 +26,7 @@ WITH waited AS (
     UNION ALL
     SELECT rank, 'waiting for ranks', wait_ns FROM waited
     UNION ALL
-    SELECT rank, 'idle', sum(idle_ns) FROM account GROUP BY rank
+    SELECT rank, 'idle', sum(idle_ns) FROM account WHERE idle_ns IS NOT NULL GROUP BY rank
 ), step AS (
     SELECT rank, sum(step_ns) AS step_ns FROM account GROUP BY rank
 ), cell AS (

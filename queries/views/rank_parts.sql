@@ -1,6 +1,7 @@
 -- doc = """Time per step of each rank by part: categories of work on its devices but communication, data loading while
 -- they did nothing, and host, which is the rest of that; and how much more it is than the median of its peers, the
--- other ranks that do the same kind and amount of work."""
+-- other ranks that do the same kind and amount of work. The last two are not told where the idle time of any is not
+-- known."""
 -- materialize = true
 -- whole_job = true
 -- [columns]
@@ -21,7 +22,8 @@ WITH work AS (
     GROUP BY d.rank
 ), idle AS (
     SELECT a.rank, sum(a.idle_ns) AS idle_ns, least(coalesce(any_value(l.data_ns), 0), sum(a.idle_ns)) AS data_ns
-    FROM account a LEFT JOIN loaded l ON l.rank = a.rank GROUP BY a.rank
+    FROM account a LEFT JOIN loaded l ON l.rank = a.rank
+    WHERE NOT EXISTS (FROM account WHERE idle_ns IS NULL) GROUP BY a.rank
 ), made AS (
     SELECT rank, part, part_ns FROM work
     UNION ALL SELECT rank, 'data loading', data_ns FROM idle

@@ -338,6 +338,24 @@ def test_steps_of_two_threads_at_once(tmp_path: Path) -> None:
     ]
 
 
+def test_idle_time_of_a_job_is_not_known_where_that_of_a_rank_is_not(tmp_path: Path) -> None:
+    """Of two ranks one has a log without time stamps: it was neither never idle nor idle for a mean of the other."""
+    ranks = [Given(rank=0), Given(rank=1)]
+    for given, apart_us in zip(ranks, (200, 100), strict=True):
+        for number in range(3):
+            row = {"kind": "matmul", "impl": "jit", "shape": "8x8", "start_ns": 1000 * apart_us * number}
+            given.add("primitives", **row, dur_ns=100_000)
+    ranks[1].add("captures", rank=1, clock="no time stamps in the log")
+    write(tmp_path, *ranks)
+    with connected(tmp_path) as connection:
+        assert connection.execute("SELECT idle_ns FROM account ORDER BY rank").fetchall() == [(200_000,), (None,)]
+        assert [row["category"] for row in section(connection, "overview/categories")] == ["gemm"]
+        assert section(connection, "overview/idle") == []
+        shown = {(row["rank"], row["category"]) for row in section(connection, "page/ranks")}
+        assert shown == {("rank 0", "gemm"), ("rank 0", "idle"), ("rank 1", "gemm")}
+        assert connection.execute("SELECT DISTINCT part FROM rank_parts").fetchall() == [("gemm",)]
+
+
 def test_spans_of_an_unknown_writer_are_no_work_of_a_device(tmp_path: Path) -> None:
     trace = tmp_path / "spans.json"
     trace.write_text('[{"name": "matmul", "cat": "Cpu", "ph": "X", "ts": 1, "dur": 5, "pid": 1, "tid": 1}]')
