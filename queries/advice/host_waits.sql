@@ -38,16 +38,17 @@ WITH call AS (
     -- Of several calls in one idle gap the last one lets the host go on.
     SELECT g.rank, coalesce(c.name, '(not known)') AS name, coalesce(c.operator, '(no operator)') AS operator,
         coalesce(c.place, '') AS place, g.synchronisation_ns, s.per, s.step_ns, s.n_steps,
-        coalesce(c.start_ns, g.until_ns) AS waited_at_ns
+        coalesce(c.start_ns, g.until_ns) AS waited_at_ns,
+        sum(g.synchronisation_ns / s.n_devices) OVER (PARTITION BY g.rank, waited_at_ns) AS event_ns, s.n_devices
     FROM (FROM idle_gaps WHERE synchronisation_ns > 0) g
-    JOIN (SELECT rank, greatest(n_steps, 1) * greatest(n_devices, 1) AS per, step_ns,
+    JOIN (SELECT rank, greatest(n_devices, 1) AS n_devices, greatest(n_steps, 1) * n_devices AS per, step_ns,
         n_steps FROM scope) s ON s.rank = g.rank
     ASOF LEFT JOIN call c ON c.rank = g.rank AND g.until_ns > c.start_ns
 ), kinds AS (
     -- One call may let several devices run dry.
     SELECT rank, name, operator, place, count(DISTINCT waited_at_ns) / greatest(any_value(n_steps), 1) AS calls,
         sum(synchronisation_ns / per) AS wait_ns, any_value(step_ns) AS step_ns,
-        max(synchronisation_ns) AS most_ns, sum(synchronisation_ns) AS all_ns, any_value(n_steps) AS n_steps,
+        max(event_ns) AS most_ns, sum(synchronisation_ns / n_devices) AS all_ns, any_value(n_steps) AS n_steps,
         count(*) FILTER (synchronisation_ns >= 1e6 * $wait_start_ms) AS n_long,
         sum(synchronisation_ns / per) FILTER (synchronisation_ns >= 1e6 * $wait_start_ms) AS long_ns
     FROM drained GROUP BY rank, name, operator, place

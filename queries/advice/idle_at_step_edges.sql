@@ -20,12 +20,15 @@
 -- edge_step_pct = { type = "DOUBLE", default = 5, doc = "found above this share of the step, in percent" }
 WITH gap AS (
     SELECT g.rank, coalesce(g.op_name, g.category) AS next, g.between_steps_ns AS idle_ns,
-        c.n_steps * c.n_devices AS per
+        c.n_steps * c.n_devices AS per, c.n_devices,
+        -- Several devices may be idle at one edge.
+        sum(idle_ns / c.n_devices) OVER (PARTITION BY g.rank, w.start_ns) AS edge_ns
     FROM idle_gaps g JOIN scope c ON c.rank = g.rank
+    ASOF LEFT JOIN counted_windows w ON w.rank = g.rank AND g.until_ns >= w.start_ns
     WHERE g.between_steps_ns > 0 AND g.id IS NOT NULL AND g.from_ns > c.first_ns
 ), kinds AS (
     SELECT rank, next, count(*) / any_value(per) AS gaps, sum(idle_ns) / any_value(per) AS idle_ns,
-        max(idle_ns) AS longest_ns, sum(idle_ns) AS all_ns
+        max(idle_ns) AS longest_ns, max(edge_ns) AS most_ns, sum(idle_ns / n_devices) AS all_ns
     FROM gap GROUP BY rank, next
 )
 SELECT k.rank, format('The device does nothing for {:.3f} ms where a step ends or begins, in gaps of up to {:.3f} ms.',
@@ -33,7 +36,7 @@ SELECT k.rank, format('The device does nothing for {:.3f} ms where a step ends o
         format(' The DataLoader works ahead already ({}).', any_value(p.loads)), '') AS problem,
     'Mostly before ' || arg_max(k.next, k.idle_ns) AS place, sum(k.idle_ns) AS saving_ns,
     -- Of two steps there is but one such gap.
-    coalesce(one_event('gap', max(k.longest_ns), sum(k.all_ns), nullif(any_value(c.n_steps), 2)),
+    coalesce(one_event('gap', max(k.most_ns), sum(k.all_ns), nullif(any_value(c.n_steps), 2)),
         'high that it is idle; what the host did meanwhile is not recorded') AS confidence,
     list(format('before {}: {:.1f} gaps, {:.3f} ms', k.next, k.gaps, k.idle_ns / 1e6)
         ORDER BY k.idle_ns DESC, k.next)[:10] AS evidence

@@ -24,13 +24,18 @@ def test_both_ends_are_the_bound(tmp_path: Path) -> None:
     assert (found.status, found.saving_ns, found.place) == ("found", 50_667, "Mostly before gemm"), "of two gaps"
 
 
+@pytest.mark.parametrize("devices", [1, 2])
 @pytest.mark.parametrize("rule", [RULE, "host_waits"])
-def test_one_gap_in_many_steps_is_no_habit(rule: str, tmp_path: Path) -> None:
-    """The device waits 600 us in one of six steps, and 10 us before any other: at its start, or for the host."""
+def test_one_gap_in_many_steps_is_no_habit(rule: str, devices: int, tmp_path: Path) -> None:
+    """Devices wait 600 us in one of six steps, and 10 us before any other: at its start, or for the host."""
     given = training(6)
+    if devices > 1:
+        given.device("NVIDIA A100-SXM4-40GB", device=1)
     for number in range(6):
         start, idle_us = 1000 * number, 595 if number == 3 else 5
-        given.kernel("ampere_sgemm_128x64_nn", start + idle_us, start + 995, launched=start + idle_us - 1)
+        for device in range(devices):
+            at = start + idle_us
+            given.kernel("ampere_sgemm_128x64_nn", at, start + 995, launched=at - 1, device=device)
         if rule == "host_waits":
             given.call("cudaStreamSynchronize", start - 10, start + 2)
     found = answer(rule, given, tmp_path)
