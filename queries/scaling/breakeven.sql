@@ -23,7 +23,7 @@ WITH point AS (
     SELECT mode, ranks, string_agg(p.batch, ', ' ORDER BY p.batch) AS batches,
         string_agg(DISTINCT p.verdict, ', ' ORDER BY p.verdict) AS verdicts
     FROM placed p JOIN judged j USING (mode, ranks)
-    WHERE p.batch > j.batch AND p.verdict <> 'faster' AND coalesce(j.last_slow < j.batch, true) GROUP BY mode, ranks
+    WHERE p.batch > j.batch AND p.verdict <> 'faster' AND p.batch IS DISTINCT FROM j.last_slow GROUP BY mode, ranks
 )
 SELECT j.mode AS scaling, j.ranks, j.batch,
     round(exp(ln(p.before) + ln(p.speedup_before) / nullif(ln(p.speedup_before) - ln(p.speedup), 0)

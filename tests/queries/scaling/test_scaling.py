@@ -130,10 +130,13 @@ def test_break_even_says_which_larger_batches_were_not_told_apart(study: Study) 
         *(point(2, batch, s) for batch, s in ((8, 0.8), (16, 1.4))),
         *(point(2, batch, 1.02, **same) for batch in (32, 64)),
         *(point(3, batch, s, **same) for batch, s in ((8, 1.02), (16, 1.02), (32, 0.98))),
+        *(point(4, batch, s) for batch, s in ((8, 1.3), (16, 0.8), (32, 1.02), (64, 1.3))),
     ]
     assert [row["answer"] for row in study.of("breakeven", scaling_points=points)] == [
         "faster from 16 on; the verdict with 32, 64 is: no difference seen",
-        "faster with 8, but not with 32 again, by an estimate whose verdict is: no difference seen",
+        "faster with 8, but not with 32 again, by an estimate whose verdict is: no difference seen; "
+        "the verdict with 16 is: no difference seen",
+        "faster with 8, but not with 16 again; the verdict with 32 is: no difference seen",
     ]
 
 
