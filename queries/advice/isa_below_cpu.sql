@@ -19,8 +19,9 @@
 WITH narrow AS (
     SELECT rank, used_simd_bits, simd_bits, environment->>'$.ONEDNN_MAX_CPU_ISA' AS max_isa,
         1 - used_simd_bits / simd_bits / if(used_simd_bits = 128, 2, 1) AS gain,
-        coalesce(regexp_matches(max_isa, '(?i)^(sse|avx2|avx$)'), false) OR rank IN (SELECT rank FROM raw.captures
-            WHERE format = 'onednn' AND metadata->>'$.isa' IS NOT NULL) AS is_said
+        coalesce(regexp_matches(max_isa, if(used_simd_bits = 128, '(?i)^sse', '(?i)^avx(2|$)')), false)
+            OR rank IN (SELECT rank FROM raw.captures WHERE format = 'onednn' AND metadata->>'$.isa' IS NOT NULL)
+            AS is_said
     FROM processes
     WHERE used_simd_bits < simd_bits
 ), used AS (
