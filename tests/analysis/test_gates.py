@@ -126,7 +126,7 @@ def test_what_only_the_run_has_cannot_be_checked_and_what_only_a_has_needs_no_ch
 
     a, b = run("a", "ampere_sgemm_old_nn"), run("b", "ampere_sgemm_new_nn", ("HtoD", 200), ("DtoH", 8))
     found = {check.part: (check.outcome, check.reason) for check in checked(a, b, kernel=10, category=10)}
-    new = "in A it takes 0.0 % of A's step, in B {}.0 %: below 1 % in A, or not in every recording"
+    new = "it has no counterpart in A, and takes {}.0 % of A's step"
     assert found == {
         GEMM: ("passed", "within the limit"),
         "gemm": ("passed", "within the limit"),
@@ -136,6 +136,26 @@ def test_what_only_the_run_has_cannot_be_checked_and_what_only_a_has_needs_no_ch
     }
     back = {check.part: check.outcome for check in checked(b, a, kernel=10, category=10)}
     assert back == {GEMM: "passed", "gemm": "passed", "ampere_sgemm_old_nn": "cannot tell"}
+
+
+def test_a_new_layer_is_not_said_to_take_nothing_where_a_has_another_of_its_name(tmp_path: Path) -> None:
+    """B puts a convolution of another shape before those of A, whose places and names move by one."""
+    runs = []
+    for filters in (((8, 8, 3, 3),), ((4, 8, 3, 3), (8, 8, 3, 3))):
+        given = stepping((1000,) * 3, busy=10)
+        for start in (0, 1000, 2000):
+            for number, shape in enumerate(filters):
+                at = start + 100 + 200 * number
+                given.span("module", LAYERS[number], at - 5, at + 50)
+                conv(given, at, (4, 8, 16, 16), shape, padding=1)
+                given.kernel(IMPLICIT, at + 20, at + 60, launched=at + 2)
+        runs.append(measured(given, tmp_path / str(len(filters))))
+    a, b = runs
+    found = gates.checks(compare.compare([a, b], ["model"]), [a, b], {"layer": 200})
+    assert {(check.part, check.outcome, check.reason) for check in found} == {
+        ("conv1", "cannot tell", "it has no counterpart in A, and takes 4.0 % of A's step"),
+        ("conv1", "passed", "within the limit"),
+    }
 
 
 def test_equal_programs_fail_in_at_most_one_of_twenty(empty_run: Run) -> None:

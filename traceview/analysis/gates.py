@@ -80,6 +80,8 @@ def parts(report: Report, label: str, base: Run, run: Run, kind: str, limit: flo
         elif 0 < least < new - mean:
             of_a, of_run = (f"{100 * LEAST_SHARE * time / least:.1f} %" for time in (mean, new))
             reason = f"in A it takes {of_a} of A's step, in {label} {of_run}: below 1 % in A, or not in every recording"
+            if not mean:
+                reason = f"it has no counterpart in A, and takes {of_run} of A's step"
             found.append(Check(label, run.name, kind, name or other, limit, None, None, None, "cannot tell", reason))
     if not parts and not found:
         reason = f"no {kind} of A that takes 1 % of its step or more is in the other run"
