@@ -74,7 +74,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--fail-over",
         type=values.percent,
         metavar="PCT",
-        help="exit code 1 if a finding could save more than PCT of the step (of the recording, if paid once per run)",
+        help="exit code 1 if a finding could save more than PCT of the step (of the recording, if a share of that)",
     )
     parser.add_argument(
         "--what-if", metavar="COSTS", help="projected step time with these costs removed (comma-separated)"
