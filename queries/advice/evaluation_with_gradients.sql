@@ -28,22 +28,23 @@ WITH noted AS (
     JOIN memory_peaks p ON p.rank = h.rank AND p.device IS NOT DISTINCT FROM h.device
     WHERE h.layers >= 3
     QUALIFY row_number() OVER (PARTITION BY h.rank ORDER BY h.held_bytes DESC, h.step) = 1
+), seen AS (
+    SELECT r.rank, concat_ws(' ', if(n.n_unused > 0, format('{}{} of {} forward passes in evaluation mode run with '
+                || 'gradients, and no backward pass uses them.', if(n.n_maybe_used > 0, 'At least ', ''), n.n_unused,
+                n.n_evaluated),
+                'No step has a backward pass.'),
+            format('Step {} holds {:.3f} MB of what {} layers made until the last of them has begun, {:.1f} % of the '
+                || 'peak.', m.step, m.held_bytes / 1e6, m.layers, 100.0 * m.held_bytes / m.peak_bytes)) AS problem,
+        coalesce('Step ' || m.step, 'Outside of the steps of training') AS place, CAST(NULL AS DOUBLE) AS saving_ns,
+        if(n.n_unused > 0, 'high: the collector saw it; how much memory it takes depends on what the passes keep',
+            'medium: what is kept may be wanted, and gradients be on for nothing but that') AS confidence,
+        coalesce(list_sort(m.evidence), []) AS evidence
+    FROM raw.ranks r LEFT JOIN noted n USING (rank) LEFT JOIN most m USING (rank)
+    WHERE n.n_unused > 0 OR (n.rank IS NULL AND 100.0 * m.held_bytes > $held_pct * m.peak_bytes)
 )
-SELECT r.rank, concat_ws(' ', if(n.n_unused > 0, format('{}{} of {} forward passes in evaluation mode run with '
-            || 'gradients, and no backward pass uses them.', if(n.n_maybe_used > 0, 'At least ', ''), n.n_unused,
-            n.n_evaluated),
-            'No step has a backward pass.'),
-        format('Step {} holds {:.3f} MB of what {} layers made until the last of them has begun, {:.1f} % of the peak.',
-            m.step, m.held_bytes / 1e6, m.layers, 100.0 * m.held_bytes / m.peak_bytes)) AS problem,
-    coalesce('Step ' || m.step, 'Outside of the steps of training') AS place, CAST(NULL AS DOUBLE) AS saving_ns,
-    if(n.n_unused > 0, 'high: the collector saw it; how much memory it takes depends on what the passes keep',
-        'medium: what is kept may be wanted, and gradients be on for nothing but that') AS confidence,
-    coalesce(list_sort(m.evidence), []) AS evidence
-FROM raw.ranks r LEFT JOIN noted n USING (rank) LEFT JOIN most m USING (rank)
-WHERE n.n_unused > 0 OR (n.rank IS NULL AND 100.0 * m.held_bytes > $held_pct * m.peak_bytes)
-UNION ALL
+FROM seen UNION ALL
 SELECT rank, NULL, 'evaluation', NULL,
     format('{} of {} forward passes in evaluation mode run with gradients, and whether the backward pass after them is '
         || 'of their model is not known', n_maybe_used, n_evaluated), NULL
-FROM noted WHERE n_maybe_used > 0 AND NOT EXISTS (FROM noted WHERE n_unused > 0)
+FROM noted WHERE n_maybe_used > 0 AND NOT EXISTS (FROM seen)
 ORDER BY 1

@@ -6,8 +6,11 @@ from pathlib import Path
 
 import pytest
 from advised import answer, training
-from given import US, Given
+from asked import connected
+from given import US, Given, write
 from memories import BACKWARD, allocated
+
+from traceview.analysis import advice
 
 RULE = "evaluation_with_gradients"
 
@@ -46,6 +49,18 @@ def test_passes_before_a_backward_pass_of_some_model_leave_it_open(n_unused: int
     assert found.status == status
     said = found.problem if n_unused else found.reason
     assert said.startswith("At least 2 of 9 " if n_unused else "3 of 9 forward passes in evaluation mode run with")
+
+
+@pytest.mark.parametrize("noted", [0, 1])
+def test_a_rank_that_leaves_it_open_hides_no_other_and_is_not_counted(noted: int, tmp_path: Path) -> None:
+    ranks = [layers(4, 10_000, 7) for _ in range(2)]
+    for rank, given in enumerate(ranks):
+        given.rank = rank
+    ranks[noted].about = {"evaluated": {"passes": 9, "with_gradients": 0, "maybe_used": 3}}
+    write(tmp_path, *ranks)
+    with connected(tmp_path) as connection:
+        (found,) = advice.run(connection, advice.load([RULE]))
+    assert (found.status, found.rank, found.n_ranks) == ("found", 1 - noted, 1)
 
 
 def test_what_steps_without_a_backward_pass_hold(tmp_path: Path) -> None:
