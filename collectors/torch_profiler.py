@@ -50,7 +50,8 @@ class TorchRecorder(Recorder):
         if self.options["allocations"]:
             self.facts.roots = self.names.roots
         self.backwards = 0
-        self.trained = weakref.WeakSet()
+        # Outermost modules that ran with gradients; and the shapes of the parameters of such and of those like them.
+        self.trained, self.shapes = weakref.WeakSet(), weakref.WeakKeyDictionary()
 
     # What the program does
 
@@ -86,7 +87,7 @@ class TorchRecorder(Recorder):
             if self.names.learn(module):
                 self.facts.see_model(module)
             self.begin()
-            if torch.is_grad_enabled():
+            if torch.is_grad_enabled() and not is_frozen(module):
                 self.steps.is_under_way = True
                 self.trained.add(module)
             names.append(PHASE + FORWARD)
@@ -102,11 +103,21 @@ class TorchRecorder(Recorder):
         if not self.pop(id(module)):
             return
         self.facts.see_pass(module)
-        has_parameters = next(module.parameters(), None) is not None
-        if self.steps.source == FORWARD and has_parameters:
+        if self.steps.source == FORWARD and next(module.parameters(), None) is not None:
             self.step_ended(FORWARD, module)
-        elif not torch.is_grad_enabled() and (has_parameters or module in self.trained):
+        elif (not torch.is_grad_enabled() or is_frozen(module)) and (module in self.trained or self.is_copy(module)):
             self.passed(module)  # It, or that of which it is a copy, is validated.
+
+    def is_copy(self, module):
+        """Whether a module has as many parameters of the same shapes as one that is trained: others are no validation
+        by themselves, but a teacher or an encoder, which may run in some of the steps."""
+
+        def shapes(it):
+            if it not in self.shapes:
+                self.shapes[it] = [parameter.shape for parameter in it.parameters()]
+            return self.shapes[it]
+
+        return bool(shapes(module)) and any(shapes(each) == shapes(module) for each in self.trained)
 
     @safely
     def optimizer_stepped(self, optimizer):
@@ -168,6 +179,12 @@ def install():
     loader.__next__ = in_phase(recorder, "data", seeing_loader(recorder, loader.__next__))
     make_room_for_own_profiler(recorder)
     PROCESS.follow(recorder)
+
+
+def is_frozen(module):
+    """Whether a module has parameters and none of them asks for a gradient."""
+    asked = [parameter.requires_grad for parameter in module.parameters()]
+    return bool(asked) and not any(asked)
 
 
 def follow_modules(recorder):

@@ -200,6 +200,21 @@ for step in range(9):
     assert meta["cost"]["profiled_step_ns"] < 300_000_000
 
 
+def test_what_runs_without_gradients_in_some_steps_is_between_them_only_if_it_is_a_copy(program):
+    body = """
+model, teacher, frozen = Net(), nn.Conv2d(3, 4, 3), Net().requires_grad_(False)
+optimizer = sgd(model)
+for step in range(9):
+    if step % 2:
+        with torch.no_grad():
+            teacher(images())
+    if step == 6:
+        frozen(images())  # Without gradients, too, although they are not turned off.
+    train(model, optimizer, 1)
+"""
+    assert len(program(body).meta()["steps"]["between"]) == 1
+
+
 @pytest.mark.long
 def test_the_programs_own_word_wins(program):
     body = """
@@ -212,6 +227,19 @@ for _ in range(12):
     ran = program(body, steps=2)
     assert ran.meta()["steps"] == {"source": "call", "first": 4, "recorded": 2, "between": []}
     assert ran.names().count("traceview.phase: optimizer") == 10
+
+
+def test_requests_that_a_program_marks_hold_all_of_their_models(program):
+    body = """
+first, second = Net(), Net()
+for request in range(9):
+    with torch.inference_mode():
+        first(images())
+        if request % 3 == 0:
+            second(images())
+    sys.audit("traceview.step")
+"""
+    assert program(body).meta()["steps"] == {"source": "call", "first": 4, "recorded": 4, "between": []}
 
 
 @pytest.mark.long
