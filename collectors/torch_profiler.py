@@ -183,8 +183,9 @@ def install():
 
 def is_frozen(module):
     """Whether a module has parameters and none of them asks for a gradient."""
-    asked = [parameter.requires_grad for parameter in module.parameters()]
-    return bool(asked) and not any(asked)
+    # Of a model that is trained the first one tells: this runs in every pass.
+    asked = (parameter.requires_grad for parameter in module.parameters())
+    return next(asked, None) is False and not any(asked)
 
 
 def follow_modules(recorder):
