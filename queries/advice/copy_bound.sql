@@ -19,11 +19,11 @@
 -- step (without steps: of the recording), in percent""" }
 WITH device AS (
     SELECT a.rank, avg(a.exposed_copy_ns) AS exposed_ns, avg(e.copy_ns / a.per) AS copy_ns,
-        any_value(a.step_ns) AS step_ns, any_value(a.n_steps) AS n_steps
+        any_value(a.step_ns) AS step_ns, any_value(a.n_steps) AS n_steps, any_value(a.per) AS per
     FROM account a LEFT JOIN exposed_copies e ON e.rank = a.rank AND e.device = a.device GROUP BY a.rank
 ), kinds AS (
     SELECT h.rank, direction, host_kind, operator, count(*) / any_value(per) AS calls, sum(own_ns / per) AS own_ns,
-        sum(size_bytes / per) AS moved_bytes, sum(dur_ns / per) AS dur_ns, max(own_ns / per) AS most_ns,
+        sum(size_bytes / per) AS moved_bytes, sum(dur_ns / per) AS dur_ns, max(own_ns) AS most_ns,
         sum(own_ns / per) FILTER (direction = 'HtoD' AND start_ns < f.first_ns) AS upload_ns
     FROM host_copies h
     LEFT JOIN (SELECT rank, min(first_ns) AS first_ns FROM totals WHERE kind = 'kernel' GROUP BY rank) f USING (rank)
@@ -42,14 +42,11 @@ SELECT b.rank,
         any_value(b.overlap_ns) / 1e6) AS problem,
     'Mostly under ' || nullif(arg_max(k.operator, k.own_ns), '(no operator)') AS place,
     if(100.0 * any_value(b.overlap_ns) < any_value(b.step_ns), NULL, any_value(b.overlap_ns)) AS saving_ns,
-    CASE WHEN any_value(b.n_steps) < 2 AND max(k.most_ns) > 0.5 * any_value(b.exposed_ns)
-        THEN format('low: one copy of {:.3f} ms is most of it, and without a second step nothing tells what '
-            || 'comes again',
-            max(k.most_ns) / 1e6)
+    coalesce(one_event('copy', max(k.most_ns), any_value(b.exposed_ns * b.per), any_value(b.n_steps)), CASE
         WHEN any_value(b.n_steps) < 2 AND sum(k.upload_ns) > 0.5 * any_value(b.exposed_ns)
         THEN format('low: {:.3f} ms of it are before the first kernel, as where weights are brought to the device '
             || 'once', sum(k.upload_ns) / 1e6)
-        ELSE 'high for the times; whether the work could run beside the copies is not recorded' END AS confidence,
+        ELSE 'high for the times; whether the work could run beside the copies is not recorded' END) AS confidence,
     list(format('{}{} under {}: {:.1f}, {:.3f} ms', k.direction, coalesce(' ' || k.host_kind, ''), k.operator, k.calls,
         k.own_ns / 1e6) ORDER BY k.own_ns DESC, k.direction, k.host_kind, k.operator)[:20] AS evidence
 FROM bounded b JOIN kinds k ON k.rank = b.rank

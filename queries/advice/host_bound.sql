@@ -44,16 +44,15 @@ SELECT o.rank,
         any_value(l.mean_ns) / 1e6) AS problem,
     'Mostly before ' || nullif(arg_max(o.operator, o.wait_ns), '(no operator)') AS place,
     sum(o.wait_ns) AS saving_ns,
-    CASE WHEN any_value(q.n) > 0.01 * any_value(q.n_kernels)
+    coalesce(one_event('gap', any_value(g.most_ns * greatest(c.n_steps, 1) * c.n_devices),
+        sum(o.wait_ns * greatest(c.n_steps, 1) * c.n_devices), any_value(c.n_steps)), CASE
+        WHEN any_value(q.n) > 0.01 * any_value(q.n_kernels)
         THEN format('low: {} launched kernels are not in the recording, and may have run meanwhile', any_value(q.n))
-        WHEN any_value(c.n_steps) < 2 AND any_value(g.most_ns) > 0.5 * sum(o.wait_ns)
-        THEN format('low: one gap of {:.3f} ms is most of it, as where a library is loaded at its first call; without '
-            || 'a second step nothing tells what comes again', any_value(g.most_ns * c.n_devices) / 1e6)
         WHEN any_value(c.n_steps) < 2 AND any_value(g.long_ns) > 0.5 * sum(o.wait_ns)
         THEN format('low: {} gaps longer than {} ms are most of it, as where libraries are loaded and models '
             || 'built; without a second step nothing tells what comes again',
             any_value(g.n_long), CAST($host_start_ms AS BIGINT))
-        ELSE 'high that the device waits; profiling itself makes launches slower' END AS confidence,
+        ELSE 'high that the device waits; profiling itself makes launches slower' END) AS confidence,
     list(format('before {}: {:.1f} gaps, {:.3f} ms, the longest {:.3f} ms', o.operator, o.gaps, o.wait_ns / 1e6,
         o.longest_ns / 1e6) ORDER BY o.wait_ns DESC, o.operator) FILTER (o.gaps > 0)[:20] AS evidence
 FROM operators o JOIN scope c ON c.rank = o.rank LEFT JOIN launched l ON l.rank = o.rank

@@ -41,8 +41,8 @@ WITH call AS (
         coalesce(c.start_ns, g.until_ns) AS waited_at_ns,
         sum(g.synchronisation_ns / s.n_devices) OVER (PARTITION BY g.rank, waited_at_ns) AS event_ns, s.n_devices
     FROM (FROM idle_gaps WHERE synchronisation_ns > 0) g
-    JOIN (SELECT rank, greatest(n_devices, 1) AS n_devices, greatest(n_steps, 1) * n_devices AS per, step_ns,
-        n_steps FROM scope) s ON s.rank = g.rank
+    JOIN (SELECT rank, greatest(n_devices, 1) AS n_devices, greatest(n_steps, 1) * greatest(n_devices, 1) AS per,
+        step_ns, n_steps FROM scope) s ON s.rank = g.rank
     ASOF LEFT JOIN call c ON c.rank = g.rank AND g.until_ns > c.start_ns
 ), kinds AS (
     -- One call may let several devices run dry.

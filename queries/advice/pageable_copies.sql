@@ -32,8 +32,8 @@ WITH lost AS (
 ), kinds AS (
     SELECT rank, direction, size_bytes, operator, count(*) / any_value(per) AS calls, sum(lost_ns / per) AS lost_ns,
         sum(own_ns / per) AS own_ns, sum(size_bytes / per) AS moved_bytes, sum(dur_ns / per) AS dur_ns,
-        max((lost_ns - own_ns) / per) AS most_ns,
-        max(own_ns / per) AS longest_ns, sum(lost_ns / per) FILTER (is_upload) AS upload_ns
+        max(lost_ns - own_ns) AS most_ns, max(own_ns) AS longest_ns, sum(lost_ns) AS all_ns,
+        sum(lost_ns / per) FILTER (is_upload) AS upload_ns
     FROM (SELECT l.*, coalesce(l.direction = 'HtoD' AND l.start_ns < f.first_ns, false) AS is_upload
         FROM lost l LEFT JOIN (SELECT rank, min(first_ns) AS first_ns FROM totals WHERE kind = 'kernel' GROUP BY rank) f
             USING (rank))
@@ -48,19 +48,15 @@ SELECT k.rank,
         AS problem,
     'Mostly under ' || nullif(arg_max(operator, lost_ns), '(no operator)') AS place,
     sum(lost_ns) AS saving_ns,
-    CASE WHEN any_value(w.n_steps) < 2 AND max(most_ns) > 0.5 * sum(lost_ns)
-        THEN format('low: one wait of {:.3f} ms after a copy is most of it, and without a second step nothing tells '
-            || 'what comes again', max(most_ns) / 1e6)
-        WHEN any_value(w.n_steps) < 2 AND max(longest_ns) > 0.5 * sum(lost_ns)
-        THEN format('low: one copy of {:.3f} ms is most of it, and without a second step nothing tells what comes '
-            || 'again', max(longest_ns) / 1e6)
+    coalesce(one_event('wait after a copy', max(most_ns), sum(all_ns), any_value(w.n_steps)),
+        one_event('copy', max(longest_ns), sum(all_ns), any_value(w.n_steps)), CASE
         WHEN any_value(w.n_steps) < 2 AND sum(upload_ns) > 0.5 * sum(lost_ns)
         THEN format('low: {:.3f} ms of it are before the first kernel, as where weights are brought to the device '
             || 'once', sum(upload_ns) / 1e6)
         WHEN sum(own_ns) < 0.5 * sum(lost_ns)
         THEN 'medium: most of it is waits after the copies; that these go with them is possible, not certain'
         ELSE 'high: the profiler recorded the kind of memory; pinned copies take time too, so this is all that could go'
-        END AS confidence,
+        END) AS confidence,
     list(format('{} of {} bytes under {}: {:.1f}, {:.3f} ms', direction, size_bytes, operator, calls, lost_ns / 1e6)
         ORDER BY lost_ns DESC, direction, size_bytes, operator) AS evidence
 FROM kinds k JOIN whole w USING (rank)

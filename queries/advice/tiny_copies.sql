@@ -25,7 +25,7 @@
 WITH kinds AS (
     SELECT rank, direction, operator, count(*) / any_value(per) AS calls, sum(own_ns / per) AS own_ns,
         sum(lost_ns / per) AS lost_ns, sum(size_bytes / per) AS moved_bytes,
-        max((lost_ns - own_ns) / per) AS most_ns
+        max(lost_ns - own_ns) AS most_ns, sum(lost_ns) AS all_ns
     FROM host_copies WHERE size_bytes < $tiny_below_bytes GROUP BY ALL
 )
 SELECT rank,
@@ -33,12 +33,10 @@ SELECT rank,
         sum(calls), sum(moved_bytes) / 1e3, sum(own_ns) / 1e6, (sum(lost_ns) - sum(own_ns)) / 1e6) AS problem,
     'Mostly under ' || nullif(arg_max(operator, lost_ns), '(no operator)') AS place,
     sum(lost_ns) AS saving_ns,
-    CASE WHEN any_value(n_steps) < 2 AND max(most_ns) > 0.5 * sum(lost_ns)
-        THEN format('low: one wait of {:.3f} ms after a copy is most of it, and without a second step nothing tells '
-            || 'what comes again', max(most_ns) / 1e6)
+    coalesce(one_event('wait after a copy', max(most_ns), sum(all_ns), any_value(n_steps)), CASE
         WHEN sum(own_ns) < 0.5 * sum(lost_ns)
         THEN 'medium: most of it is waits after the copies; that these go with them is possible, not certain'
-        ELSE 'high for the copies; that removing them also removes the waits after them is possible, not certain' END
+        ELSE 'high for the copies; that removing them also removes the waits after them is possible, not certain' END)
         AS confidence,
     list(format('{} under {}: {:.1f}, {:.3f} ms', direction, operator, calls, lost_ns / 1e6)
         ORDER BY lost_ns DESC, direction, operator) AS evidence

@@ -79,3 +79,14 @@ def test_gaps_in_which_kernels_were_lost_are_a_guess(tmp_path: Path) -> None:
 def test_an_empty_capture_cannot_tell(tmp_path: Path) -> None:
     found = answer(RULE, Given(), tmp_path)
     assert (found.status, found.reason) == ("cannot tell", "no kernel is linked to the call that launched it.")
+
+
+def test_one_late_launch_in_many_steps_is_no_habit(tmp_path: Path) -> None:
+    given = training(6, 1000)
+    for start in range(0, 6000, 1000):
+        begin = start + (800 if start == 3000 else 110)
+        given.kernel("ampere_sgemm_128x64_nn", start + 1, start + 100, launched=start)
+        given.kernel("ampere_sgemm_128x64_nn", begin, start + 999, launched=begin - 1)
+    found = answer(RULE, given, tmp_path)
+    assert (found.status, found.saving_ns) == ("found", (5 * 10_000 + 700_000) // 6)
+    assert found.confidence == "low: one gap of 0.700 ms is most of it, once in 6 steps"

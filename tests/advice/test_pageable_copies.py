@@ -88,3 +88,15 @@ def test_one_copy_of_a_recording_without_steps_is_a_guess(tmp_path: Path) -> Non
     given.kernel("ampere_sgemm_128x64_nn", 410, 500)
     found = answer(RULE, given, tmp_path)
     assert found.confidence.startswith("low: one copy of 0.400 ms is most of it")
+
+
+@pytest.mark.parametrize("rule", [RULE, "copy_bound"])
+def test_one_long_copy_in_many_steps_is_no_habit(rule: str, tmp_path: Path) -> None:
+    given = training(6, 1000)
+    for start in range(0, 6000, 1000):
+        end = start + (910 if start == 3000 else 110)
+        given.copy("HtoD", start + 10, end, src_kind="pageable", dst_kind="device", size_bytes=1_000_000)
+        given.kernel("ampere_sgemm_128x64_nn", end, end + 50)
+    found = answer(rule, given, tmp_path)
+    assert (found.status, found.saving_ns) == ("found", 1_400_000 // 6)
+    assert found.confidence == "low: one copy of 0.900 ms is most of it, once in 6 steps"

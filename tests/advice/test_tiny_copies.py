@@ -35,7 +35,7 @@ def test_waits_that_are_most_of_it_may_have_other_causes(tmp_path: Path) -> None
         given.copy("HtoD", 2 * at, 2 * at + 1, size_bytes=4)
     given.kernel("ampere_sgemm_128x64_nn", 900, 901)
     found = answer(RULE, given, tmp_path / "one")
-    assert found.confidence.startswith("low: one wait of 0.859 ms after a copy")
+    assert found.confidence.startswith("low: one wait after a copy of 0.859 ms")
 
 
 def test_below_it_is_not(tmp_path: Path) -> None:
