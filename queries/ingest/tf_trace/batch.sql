@@ -5,6 +5,7 @@ SELECT
     e.id, e.start_ns, e.dur_ns, e.tid AS line_id, coalesce(t.label, '') AS line_name, 0 AS times, e.pid,
     TRY_CAST(regexp_extract(p.label, '^/device:\w+:(\d+)', 1) AS BIGINT) AS device, p.label AS plane,
     coalesce(nullif(lower(regexp_extract(p.label, '^/device:([A-Za-z]+)', 1)), ''), 'host') AS kind, true AS is_named,
+    false AS is_full,
     coalesce(args ->> '$.long_name', e.name) AS event_name, NULL AS display_name,
     args ->> '$.annotation' AS annotation, args ->> '$.tf_op' AS tf_op, args ->> '$.name' AS name,
     args ->> '$.hlo_op' AS hlo_op, args ->> '$.hlo_module' AS hlo_module, args ->> '$.context_id' AS context_id,

@@ -339,7 +339,7 @@ def test_steps_of_two_threads_at_once(tmp_path: Path) -> None:
 
 
 def test_idle_time_of_a_job_is_not_known_where_that_of_a_rank_is_not(tmp_path: Path) -> None:
-    """Of two ranks one has a log without time stamps: it was neither never idle nor idle for a mean of the other."""
+    """One of two ranks has a log without time stamps: it was neither never idle nor idle for a mean of the other."""
     ranks = [Given(rank=0), Given(rank=1)]
     for given, apart_us in zip(ranks, (200, 100), strict=True):
         for number in range(3):
