@@ -12,7 +12,7 @@ WITH best AS (
     FROM algorithm_best
 ), won AS (
     -- One time of both gradients is no problem of its own where each of them counts.
-    SELECT coalesce(setting, 'unknown device') AS setting, contender, count(*) AS wins
+    SELECT setting, contender, count(*) AS wins
     FROM best WHERE place = 1 AND algorithms >= 2 AND (direction <> 'backward' OR parts < 2) GROUP BY ALL
 ), race AS (
     SELECT setting, CAST(sum(wins) AS BIGINT) AS problems,

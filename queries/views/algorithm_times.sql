@@ -1,7 +1,7 @@
 -- doc = """One way to compute one pass of a convolution (traceview study): what was measured or published, the model
 -- of its method beside it, and whether cuDNN's conditions admit its algorithm."""
 -- [columns]
--- setting = "what has to be equal where times are compared: device, threads, type, and the publication"
+-- setting = "what has to be equal where times are compared: device (CPU or unknown: publication too), threads, type"
 -- label = "network and layer"
 -- shape = "of the layer, without the batch: channels x height x width, filters, filter size, stride, padding, groups"
 -- problem = "the same with the output's size in place of padding, so that a padded image is the same problem"
@@ -18,7 +18,10 @@
 -- effective_flop_per_s = "FLOPs of the direct method over time"
 WITH told AS (
     SELECT t.*, m.method,
-        concat_ws(', ', device, threads || if(threads = 1, ' thread', ' threads'), nullif(dtype, 'float32')) AS setting,
+        -- Every processor is called cpu: which one it is, only its publication tells.
+        concat_ws(', ', concat(coalesce(device, 'unknown device'), if(status = 'published'
+                AND coalesce(lower(device), 'cpu') = 'cpu', ' of ' || source, NULL)),
+            threads || if(threads = 1, ' thread', ' threads'), nullif(dtype, 'float32')) AS setting,
         concat_ws(' ', model, layer) AS label,
         concat(in_channels, 'x', height, 'x', width, ' k', out_channels, ' ', filter_height, 'x', filter_width,
             if(stride_h = stride_w, ' s' || stride_h, format(' s{}x{}', stride_h, stride_w)),

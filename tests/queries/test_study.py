@@ -434,6 +434,26 @@ def test_a_sum_of_gradients_is_no_problem_beside_its_parts(tmp_path: Path) -> No
     )
 
 
+def test_times_of_unknown_devices_and_of_other_cpus_race_within_their_publication(tmp_path: Path) -> None:
+    unknown = {"status": "published", "device": None, "threads": None}
+    rows = [
+        timed(LAYER.format(8), "fprop", "winograd", 1.0, source="a.csv", **unknown),
+        timed(LAYER.format(8), "fprop", "implicit_gemm", 1.5, source="a.csv", **unknown),
+        timed(LAYER.format(8), "fprop", "fft", 0.7, source="c.csv", **unknown),
+        timed(LAYER.format(8), "fprop", "fft", 0.5, source="a Xeon", status="published"),
+        timed(LAYER.format(8), "fprop", "direct", 3),
+        timed(LAYER.format(8), "fprop", "explicit_gemm", 4),
+    ]
+    connection = capture(tmp_path, *rows)
+    of = "of 1 problem (shape, batch and pass) with times of at least two algorithms the fastest is"
+    assert [row["text"] for row in section(connection, "study/verdict")] == [
+        f"cpu, 1 thread: {of} direct in 1.",
+        f"unknown device of a.csv: {of} winograd in 1.",
+    ]
+    plan = [row for row in section(connection, "strategy/totals") if row["strategy"] == "the plan"]
+    assert pick(plan, "setting", "total_ns") == [("cpu, 1 thread", 3_000_000), ("unknown device of a.csv", 1_000_000)]
+
+
 def test_published_times_of_one_algorithm_name_no_fastest(tmp_path: Path) -> None:
     rows = [timed(LAYER.format(8), way, "direct", 20, status="published") for way in ("dgrad", "wgrad")]
     (row,) = section(capture(tmp_path, *rows), "study/verdict")
