@@ -114,6 +114,15 @@ def test_a_sweep_of_ones_own(tmp_path: Path) -> None:
     assert row["layer"] == "64x28x28 k32 3x3" and row["flop"] == 2 * 4 * 32 * 64 * 9 * 28 * 26
 
 
+def test_what_an_exported_study_measured_is_published_here(tmp_path: Path) -> None:
+    """Rows without a time, or of a wrong result, are left out."""
+    file = tmp_path / "colleague.csv"
+    lines = ("winograd,mine,0.25,,1,measured", "fft,mine,,,1,cannot", "direct,mine,0.1,,1,wrong")
+    file.write_text(SWEEP.replace("\n", ",status\n") + "".join(f"4,64,28,28,32,3,3,{line}\n" for line in lines))
+    (row,) = rows_of(file)
+    assert (row["algorithm"], row["status"], row["source"]) == ("winograd", "published", "colleague.csv")
+
+
 @pytest.mark.parametrize(
     ("line", "reason"),
     [

@@ -27,6 +27,8 @@ SIZES = ("in_channels", "height", "width", "out_channels", "filter_height", "fil
 STEPS = ("stride_h", "stride_w", "pad_h", "pad_w", "dilation_h", "dilation_w", "groups")
 DEEPBENCH = dict(zip((*SIZES, *STEPS[:4]), ("C", "H", "W", "K", "R_filter_h", "S_filter_w", *STEPS[:4]), strict=True))
 DEEPBENCH_TIMES = {"fprop": "fwd_ms", "dgrad": "bwd_data_ms", "wgrad": "bwd_filter_ms"}
+NO_TIMES = ("modelled", "cannot", "failed", "wrong")
+"""Rows of an exported study with such a status hold no time of a correct result."""
 FORWARD_ONLY = "the table names the algorithm of forward passes only"
 BYTES, TIMES = ("bytes", "size_bytes"), ("wall_ns", "ms", "mean_ms")
 MODES, LAYER_MODES = ("forward", "gradient", "train"), ("forward", "backward", "train")
@@ -81,7 +83,10 @@ def _deepbench(row: Mapping[str, str]) -> Found:
 
 
 def _sweep(row: Mapping[str, str]) -> Found:
-    texts = {column.name: column.type for column in BY_NAME[ALGORITHMS].columns}
+    if row.get("status") in NO_TIMES:
+        return
+    # An exported study was measured elsewhere: here its times are published ones.
+    texts = {column.name: column.type for column in BY_NAME[ALGORITHMS].columns if column.name != "status"}
     sizes: Row = {name: int(row[name]) for name in (*SIZES, *(name for name in STEPS if row.get(name)))}
     text = "x".join(str(sizes[name]) for name in SIZES[:3])
     name = f"{text} k{sizes['out_channels']} {sizes['filter_height']}x{sizes['filter_width']}"
