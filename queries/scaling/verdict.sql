@@ -1,5 +1,6 @@
 -- title = "Scaling"
--- doc = "Summary of the rounds. Efficiency is the speed-up divided by how many times as many ranks there are."
+-- doc = """Summary of the rounds. Efficiency is the speed-up divided by how many times as many ranks there are. How
+-- well it scales is judged by the ends of the intervals."""
 -- brief = ""
 -- cannot = "No scaling study in this capture: traceview study scaling -- torchrun --nproc_per_node {ranks} train.py"
 -- lines = ["{text}"]
@@ -22,7 +23,8 @@ WITH point AS (
 ), judged AS (
     SELECT mode, size, of_batch, string_agg(text, '; ' ORDER BY ranks) AS text FROM said GROUP BY ALL
 ), best AS (
-    SELECT max(efficiency_pct) AS most_pct, min(efficiency_pct) AS least_pct, count(*) AS n
+    SELECT max(round(100 * high * base_ranks / ranks, 3)) AS most_pct,
+        min(round(100 * low * base_ranks / ranks, 3)) AS least_pct, count(*) AS n
     FROM point WHERE verdict IN ('faster', 'slower', 'no difference seen') AND NOT coalesce(is_oversubscribed, false)
 ), more AS (
     SELECT a.of_batch, a.size, b.ranks AS few, a.ranks AS many, a.speedup / b.speedup AS gain,
@@ -40,9 +42,10 @@ SELECT row_number() OVER (ORDER BY part, size NULLS FIRST, text) AS position, te
     SELECT 2, NULL, CASE
         WHEN n = 0 THEN 'Not enough data to say how well it scales: no ranks with cores of their own gave a usable '
             || 'speed-up.'
-        WHEN least_pct >= 90 THEN format('It scales well: efficiency {:.0f} % or more.', least_pct)
-        WHEN most_pct < 70 THEN format('It scales badly: efficiency at most {:.0f} %.', most_pct)
-        ELSE format('Efficiency is {:.0f} to {:.0f} %, by ranks and batch.', least_pct, most_pct) END
+        WHEN least_pct >= 90 THEN format('It scales well: efficiency {:.0f} % or more.', floor(least_pct))
+        WHEN most_pct < 70 THEN format('It scales badly: efficiency at most {:.0f} %.', ceil(most_pct))
+        ELSE format('Efficiency is {:.0f} to {:.0f} %, by ranks, batch and interval.', floor(least_pct),
+            ceil(most_pct)) END
     FROM best WHERE EXISTS (FROM said)
     UNION ALL
     SELECT 3, size, format('With {} {} ranks are slower than {}: {:.2f} times as fast{}.', coalesce(of_batch,

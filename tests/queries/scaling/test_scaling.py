@@ -56,7 +56,7 @@ def test_sentences_give_speed_up_interval_and_efficiency(study: Study) -> None:
         "Weak scaling, batch 64 per rank: 2 ranks 1.50 times as fast as 1 (1.45 to 1.55, a 97 % interval of 6 rounds; "
         "efficiency 75 %); 4 ranks 1.20 times as fast as 1 (1.15 to 1.25, a 97 % interval of 6 rounds; "
         "efficiency 30 %).",
-        "Efficiency is 30 to 75 %, by ranks and batch.",
+        "Efficiency is 28 to 78 %, by ranks, batch and interval.",
         "With batch 64 per rank 4 ranks are slower than 2: 0.80 times as fast (their 97 % intervals lie apart).",
     ]
 
@@ -64,8 +64,10 @@ def test_sentences_give_speed_up_interval_and_efficiency(study: Study) -> None:
 @pytest.mark.parametrize(
     ("points", "said"),
     [
-        ([point(2, 8, 1.9)], "It scales well: efficiency 95 % or more."),
-        ([point(2, 8, 1.3), point(4, 8, 2.4)], "It scales badly: efficiency at most 65 %."),
+        ([point(2, 8, 1.9)], "It scales well: efficiency 92 % or more."),
+        ([point(2, 8, 1.84, low=1.5, high=2.2)], "Efficiency is 75 to 110 %, by ranks, batch and interval."),
+        ([point(2, 8, 1.3), point(4, 8, 2.4)], "It scales badly: efficiency at most 68 %."),
+        ([point(2, 8, 1.3, low=1.2, high=1.5)], "Efficiency is 60 to 75 %, by ranks, batch and interval."),
         ([point(4, 8, 2.0, is_oversubscribed=True)], "Not enough data to say how well it scales"),
         ([point(2, 8, 2.0, verdict="too noisy", reason="busy")], "2 ranks: too noisy (busy)."),
         ([point(2, 8, 2.0, verdict="too noisy", reason="busy")], "Not enough data to say how well it scales"),
