@@ -195,6 +195,30 @@ def test_predictions_stand_beside_measurements(study: Study) -> None:
     assert [row["shown"] for row in found] == [1.2, 1.5], "half of 60 ms, and then what is sent"
 
 
+def test_of_several_fewest_ranks_computing_is_the_step_without_exposed_communication(study: Study) -> None:
+    """Computing 100 ms; 100 MB by a ring of 1 GB/s take 100, 150 and 175 ms on 2, 4 and 8 ranks, nothing hidden."""
+    sent = {2: 100, 4: 150, 8: 175}
+    times = {ranks: {"step_ns": (100 + ms) * 1_000_000, "exposed_ns": ms * 1_000_000} for ranks, ms in sent.items()}
+    base = point(2, 8, 1, step_ns=200_000_000, base_ranks=2, verdict="base")
+    points = [base, point(4, 8, 1.6, base_ranks=2), point(8, 8, 2.91, base_ranks=2)]
+    exchanges = [exchange(ranks, calls=1.0, gradient_bytes=100_000_000, **more) for ranks, more in times.items()]
+    models = [{"scope": "all ranks", "model": RING, "bytes_per_s": 1e9, "verdict": "best"}]
+    found = study.of("predictions", scaling_points=points, scaling_exchanges=exchanges, scaling_models=models)
+    assert [(row["ranks"], row["compute_ns"], row["shown"], row["measured"]) for row in found] == [
+        (4, 100_000_000, 1.6, 1.6), (8, 100_000_000, 2.91, 2.91),
+    ]  # fmt: skip
+    strong = {"mode": "strong", "global_batch": 32}
+    found = study.of(
+        "predictions",
+        scaling_points=[{**base, **strong, "batch": 16}, point(4, 8, 1.0, base_ranks=2, **strong)],
+        scaling_exchanges=[{**exchanges[0], **strong, "batch": 16}, {**exchanges[1], **strong}],
+        scaling_models=models,
+    )
+    assert [(row["compute_ns"], row["shown"]) for row in found] == [(50_000_000, 1.0)], "200 ms over 50 and 150"
+    unrecorded = {"scaling_points": points, "scaling_exchanges": exchanges[1:], "scaling_models": models}
+    assert study.of("predictions", **unrecorded) == [], "what the fewest compute is not known"
+
+
 def test_the_error_of_a_model_is_headed_as_the_root_of_a_mean_square(study: Study) -> None:
     models = [{"scope": "all ranks", "model": RING, "residual_pct": 5.5, "verdict": "cannot tell"}]
     capture = results.write(study.folder / "models", {"scaling_models": models}, {"kind": "study scaling"})
