@@ -1,6 +1,6 @@
 -- title = "Times of the plan's algorithms and of PyTorch's own"
--- doc = """Time of each pass alone, measured in turns, in the colour of the algorithm that the plan chose; where it
--- chose none, PyTorch's own stays."""
+-- doc = """Time of each pass alone, measured in turns, in the colour of the algorithm that the plan runs; where it
+-- chose no algorithm and no layout, PyTorch's own stays."""
 -- cannot = "No plan in this capture."
 -- [chart]
 -- kind = "bars"
@@ -20,7 +20,7 @@ WITH side AS (
     FROM raw.schedule_layers
     UNION ALL
     SELECT place, concat_ws(' ', layer, direction), 'plan', coalesce(algorithm, 'PyTorch''s own'), time_ns, status
-    FROM raw.schedule_layers WHERE status = 'chosen'
+    FROM raw.schedule_layers WHERE status = 'chosen' OR status = 'own' AND layout <> 'nchw'
 )
 SELECT pass, runs, algorithm, main_ns, status FROM side WHERE main_ns IS NOT NULL
 ORDER BY place, pass, runs

@@ -22,5 +22,5 @@ FROM raw.schedule_plans WHERE speedup IS NOT NULL
 UNION ALL
 SELECT name || ', convolutions', modelled_speedup, NULL, NULL, 'alone'
 FROM raw.schedule_plans WHERE modelled_speedup IS NOT NULL AND (name <> 'the plan'
-    OR EXISTS (FROM raw.schedule_layers WHERE status = 'chosen'))
+    OR EXISTS (FROM raw.schedule_layers WHERE status = 'chosen' OR layout <> 'nchw'))
 ORDER BY verdict = 'alone', speedup DESC, plan

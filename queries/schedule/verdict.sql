@@ -8,7 +8,7 @@
 -- text = "a sentence"
 WITH plan AS (
     SELECT * REPLACE (verdict || if(clock = 'processor', ' (processor time)', '') AS verdict),
-        NOT EXISTS (FROM raw.schedule_layers WHERE status = 'chosen') AS is_empty,
+        NOT EXISTS (FROM raw.schedule_layers WHERE status = 'chosen' OR layout <> 'nchw') AS is_empty,
         -- Wall times are judged by quiet rounds alone, processor times by all.
         pairs + if(clock = 'wall', noisy_pairs, 0) AS rounds
     FROM raw.schedule_plans WHERE name = 'the plan'

@@ -171,10 +171,11 @@ def test_the_page_of_an_experiment_begins_with_its_answer(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    ("status", "plan", "told", "shown"),
+    ("status", "layout", "plan", "told", "shown"),
     [
         (
             "not proved",
+            "nchw",
             {"modelled_speedup": 2.4, "verdict": "no difference seen", "noisy_pairs": 2, "pairs": 6},
             [
                 "The plan is empty: PyTorch's own algorithms stay; whole steps with what was chosen first: "
@@ -185,6 +186,7 @@ def test_the_page_of_an_experiment_begins_with_its_answer(tmp_path: Path) -> Non
         ),
         (
             "chosen",
+            "nchw",
             {"modelled_speedup": 2.4, "speedup": 1.2, "low": 1.1, "high": 1.3, "pairs": 12, "verdict": "faster"},
             [
                 "With the plan a training step is 1.20 times as fast (1.10 to 1.30), by 12 rounds of fresh processes; "
@@ -194,6 +196,14 @@ def test_the_page_of_an_experiment_begins_with_its_answer(tmp_path: Path) -> Non
         ),
         (
             "chosen",
+            "nchw",
+            {"modelled_speedup": 2.4, "verdict": "not proved end to end"},
+            ["The plan makes the measured convolutions 2.40 times as fast; whole steps: not proved end to end."],
+            ["the plan, convolutions"],
+        ),
+        (
+            "own",
+            "nhwc",
             {"modelled_speedup": 2.4, "verdict": "not proved end to end"},
             ["The plan makes the measured convolutions 2.40 times as fast; whole steps: not proved end to end."],
             ["the plan, convolutions"],
@@ -201,15 +211,19 @@ def test_the_page_of_an_experiment_begins_with_its_answer(tmp_path: Path) -> Non
     ],
 )
 def test_an_empty_plan_praises_nothing(
-    status: str, plan: dict[str, Any], told: list[str], shown: list[str], tmp_path: Path
+    status: str, layout: str, plan: dict[str, Any], told: list[str], shown: list[str], tmp_path: Path
 ) -> None:
+    """A plan that only brings layers into channels last is not empty."""
     layer = {"place": 1, "layer": "conv1", "direction": "fprop", "own_ns": 4_000_000, "time_ns": 2_000_000}
-    tables = {"schedule_layers": [{**layer, "status": status}], "schedule_plans": [{"name": "the plan", **plan}]}
+    ran = {"status": status, "layout": layout}
+    tables = {"schedule_layers": [{**layer, **ran}], "schedule_plans": [{"name": "the plan", **plan}]}
     folder = results.write(tmp_path / "plan", tables, {"kind": "schedule"})
     with store.open_capture(folder) as connection:
         made = page.gather(connection, "title", 10)
     assert [row[1] for row in made.reports[0].sections[0].rows] == told
     assert [row[0] for section in made.charts if section.name == "plans" for row in section.rows] == shown
+    planned = [row[1] for section in made.charts if section.name == "planned" for row in section.rows]
+    assert planned == (["own", "plan"] if status != "not proved" else ["own"])
 
 
 @pytest.mark.long
