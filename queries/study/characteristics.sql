@@ -6,7 +6,7 @@
 -- [columns]
 -- algorithm = "see docs/vocabulary.md"
 -- problems = "problems (shape, batch and direction; both gradients as one time are a direction) for which it was timed"
--- wins = "of those with another one: where it was the fastest"
+-- wins = "of those with another one: where it was the fastest, and its interval does not reach that of the second"
 -- wins_at = "filters, strides and batches of these"
 -- median_ratio = "time over that of the fastest, median"
 -- median_workspace_bytes = "memory beside the tensors, where it is known"
@@ -23,9 +23,9 @@ WITH shape AS (
         if(s.stride_h > 1, ' s' || s.stride_h, ''))))) AS filters, min(b.batch) AS low, max(b.batch) AS high,
         list_sort(list_distinct(list(b.direction))) AS directions
     FROM algorithm_best b JOIN shape s ON s.setting IS NOT DISTINCT FROM b.setting AND s.problem = b.problem
-    WHERE b.place = 1 AND b.algorithms >= 2 GROUP BY b.setting, b.contender
+    WHERE b.is_ahead GROUP BY b.setting, b.contender
 ), best AS (
-    SELECT setting, contender, count(*) AS problems, count(*) FILTER (place = 1 AND algorithms >= 2) AS wins,
+    SELECT setting, contender, count(*) AS problems, count(*) FILTER (is_ahead) AS wins,
         median(ratio) FILTER (algorithms >= 2) AS median_ratio, median(workspace_bytes) AS median_workspace_bytes,
         max(workspace_bytes) AS largest_workspace_bytes, 1e6 * max(error) AS largest_error_ppm
     FROM algorithm_best GROUP BY setting, contender

@@ -1,7 +1,7 @@
 -- title = "Batches at which the fastest algorithm changes"
--- doc = """Measured: two neighbouring batches have different winners. Model: from this batch on the second method
--- executes fewer FLOPs than the first, since what it spends on the filter does not grow with the batch; fewer FLOPs are
--- not always less time."""
+-- doc = """Measured: two neighbouring batches, of those with a difference between the first two, have different
+-- winners. Model: from this batch on the second method executes fewer FLOPs than the first, since what it spends on the
+-- filter does not grow with the batch; fewer FLOPs are not always less time."""
 -- cannot = "No shape whose fastest algorithm changes with the batch, neither by time nor by the model of FLOPs."
 -- leave_out = ["setting"]
 -- [columns]
@@ -15,7 +15,7 @@
 WITH won AS (
     SELECT setting, problem, label, direction, batch, contender, status,
         lag(contender) OVER (PARTITION BY setting, problem, direction ORDER BY batch) AS before
-    FROM algorithm_best WHERE place = 1 AND algorithms >= 2
+    FROM algorithm_best WHERE is_ahead
 ), shape AS (
     SELECT DISTINCT ON (problem, direction) problem, label, direction, input_shape, filter_shape, output_shape, stride,
         padding, dilation, groups, dtype

@@ -12,12 +12,14 @@ WITH best AS (
     FROM algorithm_best
 ), won AS (
     -- One time of both gradients is no problem of its own where each of them counts.
-    SELECT setting, contender, count(*) AS wins
+    SELECT setting, if(is_ahead, contender, NULL) AS contender, count(*) AS wins
     FROM best WHERE place = 1 AND algorithms >= 2 AND (direction <> 'backward' OR parts < 2) GROUP BY ALL
 ), race AS (
     SELECT setting, CAST(sum(wins) AS BIGINT) AS problems,
-        list(format('{} in {:,}', contender, wins) ORDER BY wins DESC, contender)[:3] AS most,
-        problems - CAST(list_sum(list(wins ORDER BY wins DESC, contender)[:3]) AS BIGINT) AS rest
+        CAST(coalesce(sum(wins) FILTER (contender IS NULL), 0) AS BIGINT) AS ties,
+        list(format('{} in {:,}', contender, wins) ORDER BY wins DESC, contender)
+            FILTER (contender IS NOT NULL) AS most,
+        CAST(list_sum(list(wins ORDER BY wins DESC, contender) FILTER (contender IS NOT NULL)[4:]) AS BIGINT) AS rest
     FROM won GROUP BY setting
 ), timed AS (
     SELECT count(*) AS n, count(DISTINCT problem) AS problems, count(DISTINCT setting) AS settings,
@@ -26,9 +28,10 @@ WITH best AS (
     FROM algorithm_times WHERE is_timed
 ), said AS (
     SELECT 1 AS part, problems AS size, format('{}: of {:,} problem{} (shape, batch and pass) with times of at least '
-        || 'two algorithms the fastest {} {}{}.', setting, problems, if(problems = 1, '', 's'),
-        if(problems = 1, 'is', 'are'), array_to_string(most, ', '),
-        if(len(most) = 3 AND rest > 0, format(', others in {:,}', rest), '')) AS text
+        || 'two algorithms {}.', setting, problems, if(problems = 1, '', 's'), concat_ws('; ',
+        format('the fastest {} {}{}', if(problems - ties = 1, 'is', 'are'), array_to_string(most[:3], ', '),
+            if(rest > 0, format(', others in {:,}', rest), '')),
+        if(ties > 0, format('no difference seen between the first two in {:,}', ties), NULL))) AS text
     FROM race QUALIFY row_number() OVER (ORDER BY problems DESC, setting) <= 5
     UNION ALL
     SELECT 1, 0, format('No algorithm can be called the fastest: the {:,} {}times of {:,} shape{} on {} hold one '

@@ -6,6 +6,7 @@
 -- time_ns = "of the fastest implementation"
 -- implementations = "timed implementations of this algorithm"
 -- place = "1 is the fastest; NULL where too few runs differ too much to rank them"
+-- is_ahead = "whether it is the fastest of several, and its interval does not reach that of the second"
 -- doubt = "what speaks against the time: other programs at work, few runs that differ"
 -- algorithms = "algorithms timed for this problem and direction"
 -- best_ns = "time of the fastest of them that is ranked"
@@ -29,10 +30,12 @@ WITH timed AS (
         CAST(sum(time_ns) AS BIGINT) AS time_ns, bool_or(is_wide) AS is_wide,
         max(implementations) AS implementations,
         min_by(fast, direction) AS fast, max(fast[5]) AS workspace_bytes, sum(fast[7]) AS model_flop,
-        CAST(sum(fast[8]) AS BIGINT) AS flop, true AS is_sum
+        CAST(sum(fast[8]) AS BIGINT) AS flop
     FROM fastest WHERE direction IN ('dgrad', 'wgrad') GROUP BY setting, problem, batch, contender HAVING count(*) = 2
 ), raced AS (
-    SELECT *, fast[5] AS workspace_bytes, fast[7] AS model_flop, fast[8] AS flop, false AS is_sum FROM fastest
+    SELECT *, fast[3] AS low_ns, fast[4] AS high_ns, fast[5] AS workspace_bytes, fast[7] AS model_flop,
+        fast[8] AS flop
+    FROM fastest
     UNION ALL BY NAME
     SELECT b.* FROM summed b SEMI JOIN (FROM fastest WHERE direction = 'backward') f
         ON f.setting IS NOT DISTINCT FROM b.setting AND f.problem = b.problem AND f.batch IS NOT DISTINCT FROM b.batch
@@ -41,12 +44,14 @@ WITH timed AS (
             AND o.contender = b.contender
 )
 SELECT f.setting, f.problem, l.label, l.shape, f.batch, f.direction, f.pass, f.contender, f.time_ns, f.implementations,
-    f.fast[1] AS implementation, f.fast[2] AS backend, if(f.is_sum, NULL, f.fast[3]) AS low_ns,
-    if(f.is_sum, NULL, f.fast[4]) AS high_ns, f.workspace_bytes, f.fast[6] AS model_workspace_bytes, f.model_flop,
-        f.flop,
-    f.fast[9] AS error, f.fast[10] AS status, f.fast[11] AS method, f.fast[12] AS n,
-    if(f.is_wide, NULL, row_number() OVER (problem ORDER BY f.is_wide, f.time_ns, f.contender)) AS place,
+    f.fast[1] AS implementation, f.fast[2] AS backend, f.low_ns, f.high_ns, f.workspace_bytes,
+    f.fast[6] AS model_workspace_bytes, f.model_flop, f.flop, f.fast[9] AS error, f.fast[10] AS status,
+    f.fast[11] AS method, f.fast[12] AS n,
+    if(f.is_wide, NULL, row_number() OVER ranked) AS place,
     count(*) OVER problem AS algorithms, min(if(f.is_wide, NULL, f.time_ns)) OVER problem AS best_ns,
-    f.time_ns / best_ns AS ratio, f.fast[13] AS doubt
+    f.time_ns / best_ns AS ratio, f.fast[13] AS doubt,
+    coalesce(place = 1, false) AND algorithms >= 2 AND coalesce(f.high_ns < lead(f.low_ns) OVER ranked, true)
+        AS is_ahead
 FROM raced f JOIN labelled l ON l.setting IS NOT DISTINCT FROM f.setting AND l.problem = f.problem
-WINDOW problem AS (PARTITION BY f.setting, f.problem, f.batch, f.direction)
+WINDOW problem AS (PARTITION BY f.setting, f.problem, f.batch, f.direction),
+    ranked AS (problem ORDER BY f.is_wide, f.time_ns, f.contender)

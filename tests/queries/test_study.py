@@ -101,6 +101,34 @@ def test_few_runs_far_apart_are_never_the_fastest(tmp_path: Path) -> None:
     }  # fmt: skip
 
 
+def test_intervals_that_overlap_are_no_win(tmp_path: Path) -> None:
+    """With batch 1 direct is ahead; with 2 it takes 0.5 % less than FFT, within both intervals; published have none."""
+    rows = [
+        timed(LAYER.format(batch), "fprop", name, ms, wall_low_ns=round(low * 1e6), wall_high_ns=round(high * 1e6))
+        for batch, name, ms, low, high in (
+            (1, "direct", 1.323, 1.307, 1.36),
+            (1, "fft", 1.5, 1.4, 1.6),
+            (2, "direct", 1.323, 1.307, 1.38),
+            (2, "fft", 1.329, 1.321, 1.343),
+        )
+    ]
+    answer = "cpu, 1 thread: of {} (shape, batch and pass) with times of at least two algorithms {}."
+    tie = "no difference seen between the first two in 1"
+    (row,) = section(capture(tmp_path / "tie", *rows[2:]), "study/verdict")
+    assert row["text"] == answer.format("1 problem", tie)
+    connection = capture(tmp_path / "both", *rows)
+    (row,) = section(connection, "study/verdict")
+    assert row["text"] == answer.format("2 problems", f"the fastest is direct in 1; {tie}")
+    wins = pick(section(connection, "study/wins"), "algorithm", "problems", "wins", "win_pct")
+    assert wins == [("direct", 2, 1, 50.0), ("fft", 2, 0, 0.0)]
+    told = {row["algorithm"]: row["wins"] for row in section(connection, "study/characteristics")}
+    assert told == {"direct": 1, "fft": 0}
+    assert pick(section(connection, "study/winners"), "batch", "apart") == [(1, True), (2, False)]
+    published = [{**row, "status": "published", "wall_low_ns": None, "wall_high_ns": None} for row in rows]
+    (row,) = section(capture(tmp_path / "published", *published), "study/verdict")
+    assert row["text"] == answer.format("2 problems", "the fastest are direct in 2")
+
+
 def test_wins(small: duckdb.DuckDBPyConnection) -> None:
     found = pick(section(small, "study/wins"), "direction", "algorithm", "problems", "wins", "median_ratio")
     assert found == [
