@@ -1,8 +1,8 @@
 -- title = "Published times, and frameworks that cannot run here"
 -- doc = """Other machines, other years: the order of frameworks may be compared, their times may not. A place is that
--- among the frameworks of the same publication, model and batch, where these are equal."""
+-- among the frameworks of the same publication, model, batch, threads and layout, where these are equal."""
 -- cannot = "No published times of these models."
--- leave_out = ["source", "device", "batch", "differs"]
+-- leave_out = ["source", "device", "layout", "batch", "differs"]
 -- [columns]
 -- model = "which was computed"
 -- framework = "framework and version"
@@ -15,6 +15,8 @@
 -- cannot = "why it cannot be run here, where it cannot"
 -- differs = "what is not equal, so that there is no place"
 -- batch = "samples per step"
+-- threads = "threads"
+-- layout = "of images"
 -- device = "on which it was measured"
 -- source = "the publication"
 WITH gone AS (
@@ -27,7 +29,8 @@ SELECT model, concat_ws(' ', framework, version) AS framework, forward_ns,
     if(is_equal AND forward_ns IS NOT NULL, rank() OVER (same ORDER BY forward_ns), NULL) AS forward_place, both_ns,
     if(is_equal AND both_ns IS NOT NULL, rank() OVER (same ORDER BY both_ns), NULL) AS both_place, training_ns,
     if(is_equal AND training_ns IS NOT NULL, rank() OVER (same ORDER BY training_ns), NULL) AS training_place, cannot,
-    if(is_equal, NULL, reason) AS differs, batch, device, source
+    if(is_equal, NULL, reason) AS differs, batch, threads, layout, device,
+    source
 FROM found
-WINDOW same AS (PARTITION BY model, batch, device, source, is_equal)
-ORDER BY model, batch, source, both_ns, training_ns, framework, device
+WINDOW same AS (PARTITION BY model, batch, threads, layout, device, source, is_equal)
+ORDER BY model, batch, source, threads, layout, both_ns, training_ns, framework, device

@@ -228,6 +228,21 @@ def test_places_are_among_those_whose_conditions_are_equal(tmp_path: Path) -> No
     assert found == {"neon": None, "caffe": 1, "torch7": 2}
 
 
+def test_published_places_are_among_the_same_threads_and_layout(tmp_path: Path) -> None:
+    row = {"model": "alexnet", "batch": 128, "mode": "train", "status": "published", "device": "gpu", "source": "there"}
+    rows = [
+        {**row, "framework": name, "threads": threads, "layout": layout, "step_ns": ms * 1_000_000}
+        for name, threads, layout, ms in (
+            ("torch", 1, "nchw", 10), ("torch", 4, "nchw", 5), ("caffe", 1, "nchw", 6), ("tensorflow", 1, "nhwc", 4),
+        )
+    ]  # fmt: skip
+    alone = connected(results.write(tmp_path / "published", {"framework_times": rows}, {"kind": "study frameworks"}))
+    names = ("framework", "threads", "layout", "training_place")
+    assert [tuple(row[name] for name in names) for row in section(alone, "published")] == [
+        ("caffe", 1, "nchw", 1), ("torch", 1, "nchw", 2), ("tensorflow", 1, "nhwc", 1), ("torch", 4, "nchw", 1),
+    ]  # fmt: skip
+
+
 def test_published_times_have_places_of_their_own(study: duckdb.DuckDBPyConnection) -> None:
     names = ("model", "framework", "forward_place", "cannot", "differs")
     assert [tuple(row[name] for name in names) for row in section(study, "published")] == [
