@@ -24,7 +24,7 @@ from typing import Any
 
 import tomli
 
-from traceview.errors import InputError, UsageError
+from traceview.errors import InputError, UsageError, meant
 from traceview.lazy import duckdb
 from traceview.paths import content
 
@@ -56,6 +56,8 @@ class Param:
     type: str
     doc: str
     default: Any = None
+    choices: dict[str, str] = field(default_factory=dict)
+    """Words that it can list, joined by commas, with their meaning; none: any text."""
 
 
 @dataclass(frozen=True)
@@ -109,7 +111,7 @@ class Query:
     def typed(self, connection: duckdb.DuckDBPyConnection, texts: Mapping[str, str]) -> dict[str, Any]:
         """The texts that are for parameters of this query, each as a value of its parameter's type.
 
-        Raises `UsageError` for a text that is not a value of that type.
+        Raises `UsageError` for a text that is not a value of that type, or not among the choices.
         """
         return {name: _typed(connection, name, texts[name], self.params[name]) for name in self.params if name in texts}
 
@@ -126,6 +128,10 @@ def _typed(connection: duckdb.DuckDBPyConnection, name: str, text: str, param: P
         raise wrong from error
     if isinstance(value, float) and not math.isfinite(value):
         raise wrong
+    for word in text.split(",") if param.choices else ():
+        if (word := word.strip()) not in param.choices:
+            there = f"{meant(word, param.choices)}choices are: {', '.join(param.choices)}"
+            raise UsageError(f"{name} = {text!r}: there is no {word!r}; {there}.")
     return value
 
 

@@ -8,20 +8,11 @@
 -- tiny_copies and repeated_copies name those with an option of their own."""
 -- materialize = true
 -- [columns]
--- cost = "what would be gone: a name of [costs], each moment of idle time in one of them"
+-- cost = "what would be gone: a name that whatif/prediction.sql lists, each moment of idle time in one of them"
 -- rank = "process of the job"
 -- id = "the row of activities"
 -- is_idle = "whether it is the idle stretch before the row"
 -- saved_ns = "time that would be gone, per step"
--- [costs]
--- layout = "all that only changes the layout of tensors, transposes that the model needs included"
--- firstlayer = "the gradient of the network's input"
--- copies = "copies between host and device, less what overlaps work that started earlier"
--- pointwise = "unfused biases and activations of the forward pass"
--- launches = "idle time of the device because the host launched its next work too late"
--- data = "idle time while the host loads data"
--- allocations = "idle time while the host allocates or frees device memory"
--- communication = "exposed communication"
 WITH every AS MATERIALIZED (
     SELECT id, rank, kind, category, rank_alone_ns / per AS saved_ns FROM counted
 ), gap AS MATERIALIZED (

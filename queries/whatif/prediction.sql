@@ -2,8 +2,18 @@
 -- doc = """Each cost alone, then all together; moments that several of them would take away count once. Layout is all
 -- that only changes the layout of tensors, transposes that the model needs included."""
 -- cannot = "Nothing of this was found in the steps of this trace."
--- [params]
--- costs = { type = "VARCHAR", doc = "costs, joined by commas; all when left out" }
+-- [params.costs]
+-- type = "VARCHAR"
+-- doc = "costs, joined by commas; all when left out"
+-- [params.costs.choices]
+-- layout = "all that only changes the layout of tensors, transposes that the model needs included"
+-- firstlayer = "the gradient of the network's input"
+-- copies = "copies between host and device, less what overlaps work that started earlier"
+-- pointwise = "unfused biases and activations of the forward pass"
+-- launches = "idle time of the device because the host launched its next work too late"
+-- data = "idle time while the host loads data"
+-- allocations = "idle time while the host allocates or frees device memory"
+-- communication = "exposed communication"
 -- [columns]
 -- rank = "process of the job"
 -- without = "what would be gone"

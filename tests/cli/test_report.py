@@ -112,6 +112,9 @@ def test_names_are_checked_first(capsys: pytest.CaptureFixture[str]) -> None:
 def test_parameters_are_checked(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["report", str(trace), "kernels", "--set", "no_such=1"]) == 2
     assert "unknown parameter 'no_such'" in capsys.readouterr().err
+    assert cli.main(["report", str(trace), "whatif", "--set", "costs=communication,Layout"]) == 2
+    told = "costs = 'communication,Layout': there is no 'Layout'; did you mean layout? choices are: layout, firstlayer"
+    assert told in capsys.readouterr().err
     with pytest.raises(SystemExit):
         cli.main(["report", str(trace), "kernels", "--set", "novalue"])
     assert "NAME=VALUE" in capsys.readouterr().err

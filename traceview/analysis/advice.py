@@ -56,11 +56,11 @@ def _answering(rule: sql.Query) -> sql.Query:
 
 
 def costs(text: str) -> list[str]:
-    """The names of costs in a text, joined by commas: those that the view `removable` knows; all for `all`.
+    """The names of costs in a text, joined by commas: those that `whatif/prediction.sql` lists; all for `all`.
 
     Raises `UsageError` for an unknown name.
     """
-    known: dict[str, str] = sql.load(content("queries") / "views" / "removable.sql").extra["costs"]
+    known = sql.load(content("queries") / "whatif" / "prediction.sql").params["costs"].choices
     asked = [name.strip() for name in text.split(",")]
     if asked == ["all"]:
         return list(known)
