@@ -54,6 +54,19 @@ def test_what_both_measured_stands_side_by_side(tmp_path: Path) -> None:
     assert "the passes of convolutions that both measured are compared below" in answer["sentence"]
 
 
+def test_times_are_those_that_the_study_itself_compares(tmp_path: Path) -> None:
+    # Beside other programs, one thread that computed has its processor time.
+    busy = {"others_pct": 80.0}
+    before = study(tmp_path / "a", timed("winograd", 9, cpu_ns=3_000_000, **busy), timed("fft", 5, cpu_ns=4_000_000))
+    # Two times that lie far apart are the fastest of nothing.
+    wide = {"n": 2, "wall_low_ns": 1_000_000, "wall_high_ns": 3_000_000}
+    after = study(tmp_path / "b", timed("winograd", 2, cpu_ns=1_000_000, **wide), timed("fft", 4, cpu_ns=4_000_000))
+    assert of(compare.compare([before, after])) == [
+        ("fprop", "winograd", 3_000_000, 2_000_000, pytest.approx(2 / 3), "A", 80.0),
+        ("fprop", "fft", 5_000_000, 4_000_000, 0.8, "B", None),
+    ]
+
+
 @pytest.mark.long
 def test_other_devices_meet_where_nothing_is_of_the_same(tmp_path: Path) -> None:
     here = study(tmp_path / "a", timed("fft", 4))
