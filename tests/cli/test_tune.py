@@ -95,6 +95,20 @@ def test_fail_under(answer: Path, least: str, code: int, capsys: pytest.CaptureF
     assert ("the best is 1.50 times as fast" in said) == bool(code)
 
 
+@pytest.mark.parametrize(
+    ("verdict", "said"),
+    [("faster", "the best is 1.50 times as fast"), ("cannot decide", "no best was shown to be faster")],
+)
+def test_fail_under_is_asked_of_the_best_alone(
+    tmp_path: Path, verdict: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    left_out = {**OPTIONS[0], "place": 3, "name": "huge_pages", "speedup": 1.8, "high": 2.0, "in_best": False}
+    rows = [{**OPTIONS[0], "verdict": verdict}, OPTIONS[1], left_out]
+    write(tmp_path / "runs", {"tune_runs": RUNS, "tune_options": rows}, {"kind": "tune"})
+    assert cli.main(["tune", "--report", str(tmp_path / "runs"), "--fail-under", "1.6"]) == 1
+    assert said in capsys.readouterr().err
+
+
 def test_people_see_the_answer_without_words_about_steps_of_a_trace(
     answer: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -42,7 +42,7 @@ EXAMPLES = """examples:
   traceview tune -o RUNS --resume --trust                    also what was made by others or elsewhere
   traceview tune --report RUNS                               print the answer again
   traceview tune --apply RUNS -- python train.py             run it with the best options
-  traceview tune --fail-under 1.1 -- python train.py         exit code 1 if nothing makes it 1.1 times as fast
+  traceview tune --fail-under 1.1 -- python train.py         exit code 1 unless the best makes it 1.1 times as fast
 
 exit codes: 0 done, 1 with --fail-under, else that of the command where it fails without any option; with --apply that
 of the command
@@ -87,8 +87,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     studies.add_result_options(parser, "named after script and time", trusted="--resume or --apply")
     parser.add_argument(
-        "--fail-under", type=values.factor, metavar="X", help="exit code 1 if the best is not shown X times as fast"
-    )
+        "--fail-under", type=values.factor, metavar="X",
+        help="exit code 1 unless the best is shown to be faster, and estimated to be X times as fast",
+    )  # fmt: skip
     parser.add_argument("command", nargs=argparse.REMAINDER, metavar="-- COMMAND ...", help="what to run")
 
 
@@ -172,16 +173,15 @@ def _shown(args: argparse.Namespace, folder: Path) -> int:
     best = _best(reports[0])
     if best is not None and best >= args.fail_under:
         return 0
-    say("nothing was shown to be faster" if best is None else f"the best is {best:.2f} times as fast")
+    say("no best was shown to be faster" if best is None else f"the best is {best:.2f} times as fast")
     return CHECK_FAILED
 
 
 def _best(report: Report) -> float | None:
-    """The largest speed-up that was shown."""
-    section = next(section for section in report.sections if section.name == "options")
-    names = [column.name for column in section.columns]
-    rows = [dict(zip(names, row, strict=True)) for row in section.rows]
-    return max((row["speedup"] for row in rows if row["verdict"] == "faster"), default=None)
+    """How many times as fast the best is, where it was shown to be faster."""
+    section = next(section for section in report.sections if section.name == "best")
+    at = [column.name for column in section.columns].index("shown")
+    return section.rows[0][at] if section.rows else None
 
 
 def _compared(folder: Path, for_people: bool) -> Report | None:
