@@ -12,6 +12,7 @@ import secrets
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from itertools import count
 from pathlib import Path
 from typing import IO
 
@@ -85,18 +86,17 @@ def replace(folder: Path, name: str, content: bytes) -> None:
 
 def make_new(folder: Path, name: str) -> None:
     """Make a folder that was not there: what an earlier run left under its name is kept beside it."""
-    with _parent(folder, name, makes=True) as (place, last):
-        number = 0
-        while True:
-            with suppress(FileExistsError):
-                os.mkdir(last, dir_fd=place)
-                return
-            number += 1
-            beside = f"{last}.earlier-{number}"
-            with suppress(FileNotFoundError):
-                os.stat(beside, dir_fd=place, follow_symlinks=False)
-                continue
-            os.rename(last, beside, src_dir_fd=place, dst_dir_fd=place)
+    put_aside(folder, name)
+    with _parent(folder, name) as (place, last):
+        os.mkdir(last, dir_fd=place)
+
+
+def put_aside(folder: Path, name: str) -> None:
+    """Rename what has this name, if anything has: it is kept beside it, under a name that was not taken."""
+    with _parent(folder, name, makes=True) as (place, last), suppress(FileNotFoundError):
+        taken = {each.name for each in os.scandir(place)}
+        beside = next(each for n in count(1) if (each := f"{last}.earlier-{n}") not in taken)
+        os.rename(last, beside, src_dir_fd=place, dst_dir_fd=place)
 
 
 @contextmanager

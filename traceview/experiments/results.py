@@ -35,7 +35,7 @@ ROWS = f"raw/{JOURNAL}"
 KINDS: Mapping[str, Any] = {
     **dict.fromkeys(("kind", "folder", "framework", "framework_version"), str | None),
     "command": tuple[str, ...] | str | None, "settings": dict[str, Any] | None, "ranks": tuple[dict[str, Any], ...],
-    "finished": bool,
+    "finished": bool, "recorded": tuple[str, ...] | None,
 }  # fmt: skip
 """Types of what `capture.json` says of an experiment."""
 Row = Mapping[str, Any]

@@ -14,6 +14,7 @@ from traceview.experiments.results import Journal
 from traceview.experiments.tune import tuning
 from traceview.experiments.tune.options import Facts, named
 from traceview.experiments.tune.outcome import Bound, bounds
+from traceview.experiments.tune.search import Found, Tried
 from traceview.experiments.tune.tuning import Job, apply, best_of, resumed
 
 
@@ -227,11 +228,39 @@ def test_names_that_are_no_options_are_not_applied(tmp_path: Path, name: str, to
 
 
 def test_a_session_that_came_to_its_end_is_known(tmp_path: Path) -> None:
-    assert not tuning._is_finished(tmp_path)
+    assert not tuning._earlier(tmp_path).get("finished")
     journal = Journal(tmp_path, {"kind": "tune"})
-    assert not tuning._is_finished(tmp_path)
+    assert not tuning._earlier(tmp_path).get("finished")
     journal.describe(finished=True)
-    assert tuning._is_finished(tmp_path)
+    assert tuning._earlier(tmp_path)["finished"] is True
+
+
+def test_the_recording_beside_the_base_is_of_the_best_as_it_is_now(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def record(job: Job, folder: Path, environment: dict[str, str], name: str) -> None:
+        folder.mkdir()
+        (folder / "capture.json").write_text(environment["options"])
+
+    monkeypatch.setattr(tuning, "_record", record)
+    monkeypatch.setattr(tuning, "_bounds", lambda folder: {})
+    facts = Facts("torch", "2.13.0", "cpu", 2, {})
+    recorded = []
+    # The second session finds another best, the third the same one, the last none.
+    for names in (["malloc_keeps"], ["wait_passive", "huge_pages"], ["huge_pages", "wait_passive"], []):
+        journal = Journal(tmp_path, {"kind": "tune", "recorded": tuning._earlier(tmp_path).get("recorded")})
+        best = Tried("best", tuple(option for name in names for option in named([name])))
+        found = Found([], Tried("nothing", ()), best, {}, False)
+        tuning._explain(job(tmp_path), journal, found, facts, lambda names: {"options": " ".join(names)})
+        del journal
+        recorded.append({path.name: (path / "capture.json").read_text() for path in tmp_path.glob("best*")})
+    first, second = "malloc_keeps", "wait_passive huge_pages"
+    assert recorded == [
+        {"best": first},
+        {"best": second, "best.earlier-1": first},
+        {"best": second, "best.earlier-1": first},
+        {"best.earlier-1": first, "best.earlier-2": second},
+    ]
 
 
 def test_an_option_is_tried_that_two_rules_name_together(tmp_path: Path) -> None:

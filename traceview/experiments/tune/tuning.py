@@ -153,9 +153,9 @@ def tune(job: Job) -> Found:
     facts, bounds, capture = _base(job)
     # The best is recorded too, in the end.
     recordings_s = 2 * max(time.monotonic() - began, capture["first_run_ns"] / 1e9)
-    is_known = _is_finished(job.folder)
+    earlier = _earlier(job.folder)
     about = {"kind": "tune", "command": job.command, "settings": job.settings(), "machine": machine.facts()}
-    journal = Journal(job.folder, {**about, **capture})
+    journal = Journal(job.folder, {**about, **capture, "recorded": earlier.get("recorded")})
     chosen, others = _options(job, facts, bounds)
     if not chosen:
         raise UsageError(_nothing(job, others))
@@ -187,17 +187,17 @@ def tune(job: Job) -> Found:
         raise Failed(reason, shell_code(int(failed.get("exit_code") or 0)) or InputError.exit_code)
     if not any(row.get("verdict") == FASTER for row in rows) and (power := outcome.visible(found)):
         job.say(f"nothing was shown to be faster; {power.sentence()}")
-    _explain(job, found, facts, environment)
+    _explain(job, journal, found, facts, environment)
     journal.describe(finished=True)
     journal.finish()
-    if not is_known:
+    if earlier.get("finished") is not True:
         outcome.learn(rows, job.folder / CAPTURES["base"])
     return found
 
 
-def _is_finished(folder: Path) -> bool:
-    """Whether an earlier session came to its end there."""
-    return (folder / "capture.json").exists() and described(folder).get("finished") is True
+def _earlier(folder: Path) -> dict[str, Any]:
+    """Describe the runs of an earlier session; empty where there was none."""
+    return described(folder) if (folder / "capture.json").exists() else {}
 
 
 def _nothing(job: Job, others: Sequence[tuple[Option, str]]) -> str:
@@ -415,11 +415,17 @@ def _placed(job: Job, environment: Mapping[str, str]) -> Any:
         yield there, own
 
 
-def _explain(job: Job, found: Found, facts: Facts, environment: Callable[[Sequence[str]], dict[str, str]]) -> None:
-    """A capture of the best, to be compared with that of the base."""
+def _explain(
+    job: Job, journal: Journal, found: Found, facts: Facts, environment: Callable[[Sequence[str]], dict[str, str]]
+) -> None:
+    """Record the best, to be compared with the base, where no earlier session did; another best's is put aside."""
     folder = inside.within(job.folder, CAPTURES["best"])
     names = [option.name for option in found.options if option is not NOTHING]
-    if not names or (folder / "capture.json").exists():
+    if names and {*names} == {*(journal.about.get("recorded") or ())} and (folder / "capture.json").exists():
+        return
+    inside.put_aside(job.folder, CAPTURES["best"])
+    journal.describe(recorded=names)
+    if not names:
         return
     job.say(f"recording some steps with {', '.join(names)} into {folder}")
     try:
