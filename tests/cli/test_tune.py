@@ -15,6 +15,7 @@ import pytest
 
 from traceview import cli
 from traceview.experiments.results import Journal, write
+from traceview.experiments.tune.tuning import Job
 
 SCRIPT = """
 import os, sys, torch
@@ -107,6 +108,24 @@ def test_fail_under_is_asked_of_the_best_alone(
     write(tmp_path / "runs", {"tune_runs": RUNS, "tune_options": rows}, {"kind": "tune"})
     assert cli.main(["tune", "--report", str(tmp_path / "runs"), "--fail-under", "1.6"]) == 1
     assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "changed"),
+    [
+        (["--try", "huge_pages"], "--try"), (["--skip", "threads"], "--skip"), (["--plan", "p.json"], "--plan"),
+        (["--numerics", "equal"], "--numerics"), (["--try", "malloc_keeps", "--limit-steps", "0"], "--limit-steps"),
+        (["--discard", "3"], "--discard"), (["--copy"], "--copy"),
+    ],
+)  # fmt: skip
+def test_what_a_session_was_asked_for_cannot_change(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str], changed: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    first = Job(["python", "train.py"], tmp_path / "runs", print, tried=("malloc_keeps",), steps=4)
+    Journal(first.folder, {"kind": "tune", "command": first.command, "settings": first.settings()})
+    assert cli.main(["tune", "-o", "runs", "--resume", *words]) == 2
+    assert f"{changed} cannot change within runs; begin another folder." in capsys.readouterr().err
 
 
 def test_people_see_the_answer_without_words_about_steps_of_a_trace(

@@ -113,6 +113,7 @@ def run(args: argparse.Namespace) -> int:
     if args.resume:
         folder = studies.place(args.output, True, "tune")
         job = tuning.resumed(folder.absolute(), command, say, args.env, args.trust)
+        _refuse_changes(args, job, folder)
         job = replace(job, budget_s=args.budget or job.budget_s)
     else:
         job = _job(args, command)
@@ -137,6 +138,18 @@ def run(args: argparse.Namespace) -> int:
     del held
     say(f"everything is in {from_here(job.folder)}: traceview tune --report {_word(job.folder)}")
     return _shown(args, job.folder)
+
+
+def _refuse_changes(args: argparse.Namespace, job: Job, folder: Path) -> None:
+    """Raise `UsageError` for an option that is not as in the session to go on with."""
+    given = {
+        "--try": (args.tried or None, job.tried), "--skip": (args.skipped or None, job.skipped),
+        "--plan": (args.plan, job.plan), "--numerics": (args.numerics == "equal" or None, job.only_equal),
+        "--limit-steps": (args.limit_steps, job.steps), "--discard": (args.discard, job.discard),
+        "--copy": (args.copy or None, job.copies),
+    }  # fmt: skip
+    if changed := [name for name, (now, before) in given.items() if now not in (None, before)]:
+        raise UsageError(f"{changed[0]} cannot change within {folder}; begin another folder.")
 
 
 def _job(args: argparse.Namespace, command: list[str]) -> Job:
