@@ -12,11 +12,13 @@
 -- gradient_bytes = "that a rank put into all-reduce and reduce-scatter"
 -- parameters = "of the model, as noted while recording"
 -- slowest_ns = "the step of the slowest rank"
--- batch = "of a rank, as noted while recording"
+-- batch = "of a rank, as noted while recording, else the first dimension of what most convolutions read"
 WITH noted AS (
     SELECT max(TRY_CAST(p.value->>'$.model.parameters' AS BIGINT)) AS parameters,
         max(TRY_CAST(p.value->>'$.model.batch' AS BIGINT)) AS batch
     FROM raw.captures o, json_each(o.options, '$.ranks') p
+), read AS (
+    SELECT mode(input_shape[1] ORDER BY input_shape[1]) AS batch FROM counted_conv_calls WHERE direction = 'fprop'
 ), sent AS (
     SELECT rank, count(*) / any_value(per) AS calls, sum(own_ns) / any_value(per) AS communication_ns,
         sum(exposed_ns) / any_value(per) AS exposed_ns, mode(regexp_extract(lower(name), 'gloo|nccl|rccl|mpi|ucc|xccl'))
@@ -31,6 +33,7 @@ SELECT count(*) AS ranks_found, nullif(max(s.library), '') AS library, avg(coale
     CAST(avg(c.step_ns) AS BIGINT) AS step_ns, CAST(avg(coalesce(s.communication_ns, 0)) AS BIGINT) AS communication_ns,
     CAST(avg(coalesce(s.exposed_ns, 0)) AS BIGINT) AS exposed_ns, CAST(avg(w.wait_ns) AS BIGINT) AS wait_ns,
     CAST(avg(w.transfer_ns) AS BIGINT) AS transfer_ns, CAST(avg(s.gradient_bytes) AS BIGINT) AS gradient_bytes,
-    (SELECT parameters FROM noted) AS parameters, max(c.step_ns) AS slowest_ns, (SELECT batch FROM noted) AS batch
+    (SELECT parameters FROM noted) AS parameters, max(c.step_ns) AS slowest_ns,
+    coalesce((SELECT batch FROM noted), (SELECT batch FROM read)) AS batch
 FROM scope c LEFT JOIN sent s ON s.rank = c.rank LEFT JOIN waited w ON w.rank = c.rank
 WHERE c.step_ns > 0 AND c.has_steps

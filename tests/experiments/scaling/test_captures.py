@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from advised import training
+from given import conv, section
 
 from traceview.errors import InputError, UsageError
 from traceview.experiments.scaling import captures, scaling
@@ -74,6 +76,28 @@ def test_what_cannot_be_compared_is_said() -> None:
         rows("one", "one")
     with pytest.raises(UsageError, match="a batch of 9 cannot be divided among 2 ranks"):
         rows("two", batch=9, is_strong=True)
+
+
+def test_steps_of_unknown_batches_are_not_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scaling, "exchanged", lambda path: (exchanged(path)[0] | {"batch": None}, exchanged(path)[1]))
+    _, two = rows("one", "two")["scaling_points"][:2]
+    reason = "the batch is not known; --batch or --global-batch names it"
+    assert (two["ranks"], two["speedup"], two["verdict"], two["reason"]) == (2, None, "cannot decide", reason)
+    assert rows("one", "two", batch=8)["scaling_points"][1]["speedup"] == pytest.approx(2 * 10 / 12)
+
+
+@pytest.mark.parametrize(("noted", "batch"), [({}, 8), ({"model": {"batch": 4}}, 4)])
+def test_the_batch_is_the_noted_one_else_that_of_the_convolutions(
+    tmp_path: Path, noted: dict[str, Any], batch: int
+) -> None:
+    given = training()
+    given.about = noted
+    for start in (0, 1000, 2000):
+        conv(given, start + 10, (8, 1, 28, 28), (6, 1, 5, 5))
+        conv(given, start + 30, (8, 6, 24, 24), (16, 6, 5, 5))
+        conv(given, start + 50, (64, 1, 28, 28), (6, 1, 5, 5))
+    with given.open(tmp_path) as connection:
+        assert section(connection, "experiments/scaling_exchanges")[0]["batch"] == batch
 
 
 def test_a_recording_without_steps_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -61,6 +61,14 @@ def test_sentences_give_speed_up_interval_and_efficiency(study: Study) -> None:
     ]
 
 
+def test_ranks_with_other_batches_are_called_that(study: Study) -> None:
+    points = [point(1, 32, 1), point(2, 8, 1, base_ranks=2, verdict="base")]
+    assert [row["text"] for row in study.of("verdict", scaling_points=points)] == [
+        "Nothing is compared, as no two numbers of ranks have the same batch: 1 rank, batch 32 per rank; "
+        "2 ranks, batch 8 per rank."
+    ]
+
+
 @pytest.mark.parametrize(
     ("points", "said"),
     [

@@ -16,6 +16,7 @@ from traceview.experiments.verdict import UNDECIDED
 from traceview.tables import BY_NAME
 
 REASON = "one recording of each, with a profiler"
+NO_BATCH = "the batch is not known; --batch or --global-batch names it"
 UNKNOWN = "whether these ranks shared cores, with each other or with other programs, is not known"
 ON_DEVICES = ("nccl", "rccl", "xccl")
 """Libraries whose times do not depend on the cores."""
@@ -58,6 +59,13 @@ def _points(exchanges: Sequence[Row]) -> list[Row]:
         | {"round": 1, "step_ns": row["slowest_ns"]}
         for row in exchanges
     ]
-    found = outcome.points(runs)
-    said = {"status": "recorded"}
-    return [row | said | ({} if row["verdict"] == BASE else {"verdict": UNDECIDED, "reason": REASON}) for row in found]
+    return [row | {"status": "recorded"} | _doubt(row) for row in outcome.points(runs)]
+
+
+def _doubt(row: Row) -> Row:
+    """Verdict and reason in place of a claim: steps of unknown batches may be of any number of samples."""
+    if row["verdict"] == BASE:
+        return {}
+    if row["batch"] is None:
+        return {"speedup": None, "verdict": UNDECIDED, "reason": NO_BATCH}
+    return {"verdict": UNDECIDED, "reason": REASON}
