@@ -52,7 +52,11 @@ WITH most AS (
         if(low IS NULL, NULL, noise_from || if(p.recordings = 2 AND least(r.steps, b.steps) < 5, ', few steps', ''))
             AS noise,
         coalesce(format(' ({:.0f} % interval {}; {})', confidence_pct, limits, noise), '') AS interval,
-        coalesce(format(' ({:.0f} % interval {}; {})', confidence_pct, speed_limits, noise), '') AS speeds
+        coalesce(format(' ({:.0f} % interval {}; {})', confidence_pct, speed_limits, noise), '') AS speeds,
+        if(r.ranks = b.ranks, '', format(' Times are per rank, of {} recorded rank{} against {}{}.', r.ranks,
+            if(r.ranks = 1, '', 's'), b.ranks, if(r.has_steps AND b.has_steps,
+                coalesce(format(', which together process {:,.0f} samples per second against {:,.0f}',
+                    1e9 * r.batch * r.ranks / r.step_ns, 1e9 * b.batch * b.ranks / b.step_ns), ''), ''))) AS per_rank
     FROM timed p JOIN run r ON r.run = p.run JOIN run b ON b.run = 0 JOIN told t ON t.run = p.run
     LEFT JOIN most m ON m.run = p.run LEFT JOIN setup s ON s.run = p.run
 ), both_timed AS (
@@ -82,6 +86,7 @@ SELECT label AS run, CASE
     WHEN abs(ratio - 1) < 0.0005 THEN format('A step of {} takes {} one of A{}.', label, amount, interval)
     ELSE format('{} is {} than A{}{}.', label, speed, speeds,
         if(parts IS NULL, '', ', mostly ' || array_to_string(parts, ' and '))) END
+    || per_rank
     || if(is_ranked AND unchecked <> '' AND NOT is_whole, format(' Not recorded, so not checked: {}.', unchecked), '')
     || CASE WHEN texts IS NOT NULL THEN format(' Settings that differ and can explain a difference: {}{}.', texts,
         if(more > 0, format('; {} more below', more), ''))

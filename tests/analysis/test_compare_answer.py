@@ -50,6 +50,25 @@ def test_the_first_sentence_says_how_much_how_surely_and_what_of(tmp_path: Path)
     assert said([b, a]).startswith("B is 20.6 % faster than A (95 % interval -20.")
 
 
+def test_jobs_of_other_numbers_of_ranks_are_compared_by_rank(tmp_path: Path) -> None:
+    """A step of 1.26 against 1.0 ms is longer, but of twice as many samples."""
+
+    def ranks(number: int, lengths: Sequence[float], **about: Any) -> list[Given]:
+        found = [stepping(lengths, rank=rank) for rank in range(number)]
+        for each in found:
+            each.about = about
+        return found
+
+    model = {"model": {"batch": 32}}
+    a, b = measured(ranks(1, FAST, **model), tmp_path / "a"), measured(ranks(2, SLOW, **model), tmp_path / "b")
+    told = "which together process 50,794 samples per second against 32,000. "
+    assert said([a, b]).startswith("B is 26.0 % slower than A (")
+    assert f" Times are per rank, of 2 recorded ranks against 1, {told}" in said([a, b])
+    unknown = [measured(ranks(2, SLOW), tmp_path / "c"), measured(ranks(1, FAST), tmp_path / "d")]
+    assert " Times are per rank, of 1 recorded rank against 2. " in said(unknown)
+    assert "per rank" not in said([b, b])
+
+
 def test_small_differences_are_told_in_the_unit_that_fits(tmp_path: Path) -> None:
     a, b = (measured(stepping((90 + more,) * 9, 10 + more), tmp_path / str(more)) for more in (0, 4))
     assert "B is 4.4 % slower than A" in said([a, b]) and ", mostly gemm (+4 us, 100 %)." in said([a, b])
