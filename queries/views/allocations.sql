@@ -23,7 +23,8 @@ WITH mark AS (
         max(start_ns) FILTER (is_backward) AS last_backward_ns,
         min(start_ns) FILTER (phase = 'optimizer') AS optimizer_ns,
         bool_or(sequence IS NOT NULL) AS has_gradients,
-        min(start_ns) FILTER (is_layer) AS model_ns, max(start_ns) FILTER (is_layer AND NOT is_backward) AS after_ns
+        min(start_ns) FILTER (is_layer) AS model_ns, max(start_ns) FILTER (is_layer AND NOT is_backward) AS after_ns,
+        max(step) OVER (PARTITION BY rank) AS last_step
     FROM (SELECT *, layer IS NOT NULL AND coalesce(phase, '') NOT IN ('data', 'optimizer') AS is_layer FROM raw.ops)
     WHERE step IS NOT NULL GROUP BY rank, step
 ), made AS (
@@ -40,7 +41,9 @@ WITH mark AS (
 ), known AS (
     SELECT a.*, m.name AS maker_name, m.category, m.end_ns AS maker_end_ns, m.layer, m.is_backward,
         if(m.is_backward, 'backward', m.phase) AS phase, m.path, k.backward_ns, k.last_backward_ns,
-        k.optimizer_ns, k.has_gradients, k.model_ns, k.after_ns
+        k.optimizer_ns, k.has_gradients, k.model_ns, k.after_ns,
+        -- What a loop's variable holds is released when the next step overwrites it.
+        a.freed_step <= a.step + 1 OR (a.freed_ns IS NULL AND a.step = k.last_step) AS is_overwritten
     FROM made a
     LEFT JOIN ops m ON m.id = a.maker_id
     LEFT JOIN mark k ON k.rank = a.rank AND k.step = a.step
@@ -103,12 +106,9 @@ SELECT a.id, a.rank, a.pid, a.device, a.stream, a.address, a.size_bytes, a.alloc
         WHEN a.has_gradients AND a.backward_ns IS NULL AND a.layer IS NOT NULL AND a.freed_ns > a.after_ns
             THEN 'activation'
         WHEN a.freed_step = a.step AND (a.backward_ns IS NULL OR a.freed_ns < a.backward_ns) THEN 'temporary'
-        WHEN a.layer IS NULL AND a.allocated_ns < a.model_ns AND a.maker_id IS NOT NULL AND a.freed_step = a.step
+        WHEN a.is_overwritten AND a.maker_id IS NOT NULL AND a.layer IS NULL AND a.allocated_ns < a.model_ns
             THEN 'input'
-        -- What leaves the forward pass is released when the next one overwrites it.
-        WHEN a.allocated_ns < a.backward_ns AND (a.freed_step <= a.step + 1 OR a.freed_ns IS NULL AND a.step = (
-            SELECT max(step) FROM mark k WHERE k.rank = a.rank)) AND a.maker_id IS NOT NULL
-            THEN 'activation'
+        WHEN a.is_overwritten AND a.maker_id IS NOT NULL AND a.allocated_ns < a.backward_ns THEN 'activation'
         ELSE 'unknown' END AS kind,
     coalesce(x.is_guessed, a.kind IS NULL AND a.how = 'recorded' AND a.allocated_ns IS NOT NULL) AS is_guessed,
     a.label, a.maker_id AS op_id, a.maker_name AS op_name, a.layer, a.phase, a.step, a.freed_op_id, a.freed_op_name,

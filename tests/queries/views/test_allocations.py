@@ -36,6 +36,18 @@ def test_kinds_follow_from_birth_and_death(tmp_path: Path, kind: str, at: float 
     assert found == [(kind, at is not None)]
 
 
+@pytest.mark.parametrize(
+    ("step", "freed", "kind"), [(0, 95, "input"), (0, 115, "input"), (0, None, "unknown"), (1, None, "input")]
+)
+def test_a_batch_of_a_plain_loop_lives_until_the_next_one_overwrites_it(
+    step: int, freed: float | None, kind: str, tmp_path: Path
+) -> None:
+    given = trained()
+    given.op("aten::randn", 100 * step + 12, 100 * step + 18)
+    allocated(given, 100 * step + 15, freed)
+    assert given.open(tmp_path).execute("SELECT kind FROM allocations").fetchall() == [(kind,)]
+
+
 def test_what_only_allocates_is_part_of_what_needs_it(tmp_path: Path) -> None:
     given = trained()
     allocated(given, 21.5, 60)
