@@ -31,12 +31,23 @@ WITH kind AS (
 ), within AS (
     -- Layers that lie in each module.
     SELECT m.rank, m.path AS layer, unnest(m.ancestors) AS module FROM modules m
+), gradient AS (
+    SELECT rank, pid, tid, start_ns, max(start_ns + dur_ns) OVER (PARTITION BY rank, pid, tid ORDER BY start_ns)
+        AS until_ns
+    FROM raw.ops WHERE is_backward AND EXISTS (FROM activation)
+), checkpointed AS (
+    -- Modules whose forward runs within a backward pass.
+    SELECT DISTINCT r.rank, regexp_replace(r.name, ' \(\w+\)$', '') AS path
+    FROM raw.ranges r ASOF JOIN gradient g ON g.rank = r.rank AND g.pid IS NOT DISTINCT FROM r.pid
+        AND g.tid IS NOT DISTINCT FROM r.tid AND r.start_ns >= g.start_ns
+    WHERE r.kind = 'module' AND r.start_ns < g.until_ns
 ), module AS (
     SELECT a.rank, a.device, m.path, m.class, m.depth, any_value(a.peak_bytes) AS peak_bytes,
         sum(a.size_bytes) AS size_bytes
     FROM activation a
     JOIN within w ON w.rank = a.rank AND w.layer = a.layer
     JOIN modules m ON m.rank = w.rank AND m.path = w.module AND m.depth > 0 AND m.class IS NOT NULL
+    WHERE (m.rank, m.path) NOT IN (FROM checkpointed)
     GROUP BY ALL
 ), class AS (
     SELECT rank, device, class, depth, any_value(peak_bytes) AS peak_bytes, count(*) AS n, list(path) AS paths,
@@ -84,7 +95,7 @@ WITH kind AS (
     UNION ALL
     SELECT c.rank, c.device, 2, format('checkpointing of each {} ({} of them)', c.class, c.n), NULL, c.saved_bytes,
         c.peak_bytes, r.cost_ns,
-        'the peak is in the backward pass, which holds one of them at a time; their inputs, which stay, are not counted'
+        'the peak is in the backward pass, which holds one of them at a time; their inputs stay, which is not taken off'
     FROM class c LEFT JOIN repeated r USING (rank, class, depth)
     WHERE r.device IS NOT DISTINCT FROM c.device AND c.saved_bytes > 0
     UNION ALL

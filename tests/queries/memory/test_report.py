@@ -131,6 +131,16 @@ def test_bounds_of_changes(tmp_path: Path) -> None:
     assert "gradients released before the forward pass" not in rows, "the peak is in the backward pass"
 
 
+def test_modules_that_are_computed_again_already_are_offered_no_checkpoint(tmp_path: Path) -> None:
+    given = blocks()
+    given.span("module", "blocks.1 (Block)", 55, 58)
+    changes = {row["change"]: row["saved_bytes"] for row in section(given.open(tmp_path), "memory/what_if")}
+    assert changes["checkpointing of each Block (2 of them)"] == 1000
+    given.span("module", "blocks.0 (Block)", 60, 63)
+    changes = {row["change"]: row["saved_bytes"] for row in section(given.open(tmp_path / "all"), "memory/what_if")}
+    assert not [change for change in changes if "checkpointing" in change], "one alone is there again in its own pass"
+
+
 @pytest.mark.parametrize("sequence", [7, None])
 def test_without_a_backward_pass_nothing_is_kept_for_one(sequence: int | None, tmp_path: Path) -> None:
     """An evaluation, with gradients or without: there is no pass for which a checkpoint would be computed again."""
