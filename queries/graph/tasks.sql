@@ -12,7 +12,7 @@
 -- queued_ns = "of a call how much later what it launched began"
 -- match_id = "the collective across ranks"
 -- last_ns = "when its last rank came"
--- category = "what it does; of what a host does for a device: runtime calls or host operators"
+-- category = "what it does; of what a host does that is no work of a device: runtime calls or host operators"
 WITH with_device AS (
     SELECT rank FROM raw.kernels UNION SELECT rank FROM raw.memcpys
 ), launched AS (
@@ -74,8 +74,8 @@ WITH with_device AS (
     LEFT JOIN waited s ON s.rank = a.rank AND s.correlation = a.correlation
     UNION ALL BY NAME
     SELECT 'operator' AS kind, 1 AS class, o.id, o.rank, CAST(o.pid AS VARCHAR) AS pid, o.tid, o.name,
-        CASE WHEN o.phase = 'data' THEN 'data loading' WHEN d.rank IS NULL THEN coalesce(o.category, 'other')
-            ELSE 'host operators' END AS category,
+        CASE WHEN o.phase = 'data' THEN 'data loading' WHEN d.rank IS NOT NULL OR o.category = 'bookkeeping'
+            THEN 'host operators' ELSE coalesce(o.category, 'other') END AS category,
         o.layer, o.name AS op_name, p.start_ns, p.end_ns, false AS is_sync
     FROM piece p JOIN op o ON o.id = p.id LEFT JOIN with_device d ON d.rank = o.rank WHERE p.end_ns > p.start_ns
     UNION ALL BY NAME

@@ -214,6 +214,19 @@ def test_a_thread_that_waits_for_another_one(tmp_path: Path) -> None:
     assert [duration for *_, duration in parts(connection)] == [50, 10, 140, 10, 90]
 
 
+def test_on_a_processor_alone_what_only_describes_a_tensor_anew_is_the_hosts(tmp_path: Path) -> None:
+    """As everywhere: the processor counts as idle in a view."""
+    given = Given()
+    given.span("step", "step#1", 0, 200)
+    given.op("aten::mm", 0, 60)
+    given.op("aten::view", 60, 160)
+    given.op("aten::mm", 160, 200)
+    connection = prepared(tmp_path, given)
+    assert parts(connection) == [("device", "gemm", 60), ("host", "host operators", 100), ("device", "gemm", 40)]
+    assert connection.execute("SELECT busy_ns, idle_ns FROM steps").fetchall() == [(100_000, 100_000)]
+    assert scenarios(connection) == {"twice as fast aten::mm": 50, "twice as fast all gemm": 50}
+
+
 def test_loading_data_is_a_part_of_its_own_and_can_be_taken_away(tmp_path: Path) -> None:
     given = Given()
     given.span("step", "step#1", 0, 300)
