@@ -75,9 +75,12 @@ WITH with_device AS (
     UNION ALL BY NAME
     SELECT 'operator' AS kind, 1 AS class, o.id, o.rank, CAST(o.pid AS VARCHAR) AS pid, o.tid, o.name,
         CASE WHEN o.phase = 'data' THEN 'data loading' WHEN d.rank IS NOT NULL OR o.category = 'bookkeeping'
-            THEN 'host operators' ELSE coalesce(o.category, 'other') END AS category,
+            THEN 'host operators' WHEN w.op_id IS NOT NULL THEN 'communication'
+            ELSE coalesce(o.category, 'other') END AS category,
         o.layer, o.name AS op_name, p.start_ns, p.end_ns, false AS is_sync
-    FROM piece p JOIN op o ON o.id = p.id LEFT JOIN with_device d ON d.rank = o.rank WHERE p.end_ns > p.start_ns
+    FROM piece p JOIN op o ON o.id = p.id LEFT JOIN with_device d ON d.rank = o.rank
+    LEFT JOIN exchange_waits w ON w.op_id = p.id AND w.start_ns = p.start_ns AND w.until_ns <= p.end_ns
+    WHERE p.end_ns > p.start_ns
     UNION ALL BY NAME
     SELECT 'primitive' AS kind, 1 AS class, id, rank, CAST(pid AS VARCHAR) AS pid, tid, kind || ' ' || impl AS name,
         category, layer, op_name, start_ns, end_ns, false AS is_sync FROM primitives

@@ -18,13 +18,16 @@ FROM (
     UNION ALL BY NAME
     SELECT
         'op' AS kind, o.id, h.rank, o.tid AS stream, o.name,
-        coalesce(o.category, 'other') AS category, o.algorithm, o.direction,
-        coalesce(o.library, 'framework') AS library,
+        if(w.op_id IS NULL, coalesce(o.category, 'other'), 'communication') AS category,
+        if(w.op_id IS NULL, o.algorithm, NULL) AS algorithm, if(w.op_id IS NULL, o.direction, NULL) AS direction,
+        if(w.op_id IS NULL, coalesce(o.library, 'framework'), 'framework') AS library,
         -- Where a convolution is its operator's own work, and no library told of it, that is the arithmetic.
-        CASE WHEN c.call_id IS NULL THEN o.role
+        CASE WHEN w.op_id IS NOT NULL THEN NULL WHEN c.call_id IS NULL THEN o.role
             WHEN o.role = 'main' OR (o.category = 'conv' AND o.id NOT IN (FROM outer_ops)
                 AND c.call_id NOT IN (FROM told_calls)) THEN 'main'
             ELSE 'helper' END AS role,
         h.start_ns, h.end_ns, h.dur_ns, h.is_continued, o.id AS op_id, o.name AS op_name, o.layer, o.step, c.call_id
-    FROM host_activities h JOIN ops o ON o.id = h.op_id LEFT JOIN attributed.op c ON c.id = h.op_id
+    FROM host_activities h JOIN ops o ON o.id = h.op_id
+    LEFT JOIN exchange_waits w ON w.op_id = h.op_id AND w.start_ns = h.start_ns AND w.until_ns <= h.end_ns
+    LEFT JOIN attributed.op c ON c.id = h.op_id AND w.op_id IS NULL
 )

@@ -9,6 +9,7 @@ from asked import connected
 from cases import first
 from given import Given, pick, section, write
 
+from traceview.analysis import critical
 from traceview.store import open_capture
 
 DDP = "samples/kineto/torch-2.13.0-lenet-ddp-cpu"
@@ -51,6 +52,26 @@ def test_a_copy_does_not_hide_communication(tmp_path: Path) -> None:
     given.kernel(REDUCE, 0, 10)
     given.copy("HtoD", 0, 10, stream=8, size_bytes=4)
     assert pick(section(given.open(tmp_path), "communication/summary"), "exposed_ns") == [(10_000,)]
+
+
+@pytest.mark.parametrize(("until", "waits"), [(200, True), (260, False)])
+def test_a_gradient_that_waits_for_an_exchange_computes_nothing(until: float, waits: bool, tmp_path: Path) -> None:
+    """FSDP gathers parameters before a product's gradient; what ends later was only begun there."""
+    given = Given()
+    given.span("step", "0", 0, 300)
+    given.op("autograd::engine::evaluate_function: AddmmBackward0", 0, 250)
+    given.op("c10d::_allgather_base_", 10, 20)
+    given.op("AddmmBackward0", 205, 250)
+    given.op("aten::mm", 205, 250)
+    given.collective("gloo:all_gather", 15, until, kind="all_gather", size_bytes=4, group_size=2)
+    connection = given.open(tmp_path)
+    spent = [("communication", 195_000), ("gemm", 55_000)] if waits else [("communication", 10_000), ("gemm", 240_000)]
+    sums = "SELECT category, sum(end_ns - start_ns) FROM {} GROUP BY category ORDER BY category"
+    assert connection.execute(sums.format("activities")).fetchall() == spent
+    found = section(connection, "communication/summary")
+    assert pick(found, "hidden_ns", "exposed_ns") == [(0, 185_000) if waits else (230_000, 15_000)]
+    critical.prepare(connection, {})
+    assert connection.execute(sums.format("critical_task WHERE kind = 'operator'")).fetchall() == spent
 
 
 @pytest.mark.long
