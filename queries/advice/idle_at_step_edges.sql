@@ -2,7 +2,8 @@
 -- doc = """Idle time of the device inside steps in gaps that reach over the start or the end of one, while the host was
 -- not loading data, allocating, communicating or waiting for the device (`between steps` in `report idle`). Only gaps
 -- from one step to the next count: what was before the first and after the last of them is not recorded. The bound is
--- that time, averaged over the steps and the devices of a rank."""
+-- that time, averaged over the steps and the devices of a rank. Calls and operators that fill the 200 longest gaps are
+-- named."""
 -- why = """Between the last kernel of a step and the first kernel of the next, the host loads data, logs, checks or
 -- waits; the device could keep working if the next step were queued earlier."""
 -- cost = "Host memory for prefetched batches; log output comes later."
@@ -19,7 +20,7 @@
 -- [params]
 -- edge_step_pct = { type = "DOUBLE", default = 5, doc = "found above this share of the step, in percent" }
 WITH gap AS (
-    SELECT g.rank, coalesce(g.op_name, g.category) AS next, g.between_steps_ns AS idle_ns,
+    SELECT g.rank, g.id, g.from_ns, g.until_ns, coalesce(g.op_name, g.category) AS next, g.between_steps_ns AS idle_ns,
         c.n_steps * c.n_devices AS per, c.n_devices,
         -- Several devices may be idle at one edge.
         sum(idle_ns / c.n_devices) OVER (PARTITION BY g.rank, w.start_ns) AS edge_ns
@@ -30,6 +31,31 @@ WITH gap AS (
     SELECT rank, next, count(*) / any_value(per) AS gaps, sum(idle_ns) / any_value(per) AS idle_ns,
         max(idle_ns) AS longest_ns, max(edge_ns) AS most_ns, sum(idle_ns / n_devices) AS all_ns
     FROM gap GROUP BY rank, next
+), longest AS (
+    -- With the thread that launched what ended them.
+    SELECT g.rank, g.id, g.from_ns, g.until_ns, a.pid, a.tid FROM gap g
+    JOIN (SELECT id, launch_id FROM raw.kernels UNION ALL SELECT id, launch_id FROM raw.memcpys) w ON w.id = g.id
+    JOIN raw.api_calls a ON a.id = w.launch_id
+    QUALIFY row_number() OVER (PARTITION BY g.rank ORDER BY g.idle_ns DESC, g.from_ns, g.id) <= 200
+), done AS (
+    SELECT rank, pid, tid, regexp_replace(name, '_v\d+$', '') AS name, start_ns, start_ns + dur_ns AS end_ns
+    FROM (SELECT rank, pid, tid, name, start_ns, dur_ns FROM raw.ops WHERE depth = 0
+        UNION ALL SELECT rank, pid, tid, name, start_ns, dur_ns FROM raw.api_calls
+        UNION ALL SELECT rank, pid, tid, name, start_ns, dur_ns FROM raw.events
+        WHERE category = 'osrt_api' OR starts_with(category, 'mpi_'))
+    WHERE 10 * dur_ns > (SELECT min(until_ns - from_ns) FROM longest)
+), met AS (
+    SELECT l.rank, d.name, least(d.end_ns, l.until_ns) - greatest(d.start_ns, l.from_ns) AS dur_ns
+    FROM longest l JOIN done d ON d.rank = l.rank AND d.pid IS NOT DISTINCT FROM l.pid
+        AND d.tid IS NOT DISTINCT FROM l.tid AND d.start_ns < l.until_ns AND d.end_ns > l.from_ns
+    -- A call within an operator is a part of it.
+    QUALIFY coalesce(d.end_ns > max(d.end_ns) OVER (PARTITION BY l.id ORDER BY d.start_ns, d.end_ns DESC, d.name
+        ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), true)
+), meanwhile AS (
+    SELECT rank, array_to_string(list(name ORDER BY dur_ns DESC, name)[:3], ', ') AS names
+    FROM (SELECT rank, name, sum(dur_ns) AS dur_ns FROM met GROUP BY rank, name)
+    JOIN (SELECT rank, sum(until_ns - from_ns) AS gap_ns FROM longest GROUP BY rank) USING (rank)
+    GROUP BY rank HAVING sum(dur_ns) > 0.5 * any_value(gap_ns)
 )
 SELECT k.rank, format('The device does nothing for {:.3f} ms where a step ends or begins, in gaps of up to {:.3f} ms.',
     sum(k.idle_ns) / 1e6, max(k.longest_ns) / 1e6) || if(any_value(p.has_workers),
@@ -37,10 +63,12 @@ SELECT k.rank, format('The device does nothing for {:.3f} ms where a step ends o
     'Mostly before ' || arg_max(k.next, k.idle_ns) AS place, sum(k.idle_ns) AS saving_ns,
     -- Of two steps there is but one such gap.
     coalesce(one_event('gap', max(k.most_ns), sum(k.all_ns), nullif(any_value(c.n_steps), 2)),
-        'high that it is idle; what the host did meanwhile is not recorded') AS confidence,
+        'high that it is idle; ' || coalesce('meanwhile the host is mostly in ' || any_value(m.names),
+        'no recorded call or operator of the host fills that time')) AS confidence,
     list(format('before {}: {:.1f} gaps, {:.3f} ms', k.next, k.gaps, k.idle_ns / 1e6)
         ORDER BY k.idle_ns DESC, k.next)[:10] AS evidence
 FROM kinds k JOIN scope c ON c.rank = k.rank LEFT JOIN processes p ON p.rank = k.rank
+LEFT JOIN meanwhile m ON m.rank = k.rank
 GROUP BY k.rank
 HAVING 100.0 * sum(k.idle_ns) > $edge_step_pct * any_value(c.step_ns)
 ORDER BY k.rank

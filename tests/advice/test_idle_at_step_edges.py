@@ -9,6 +9,7 @@ from advised import answer, training
 from given import Given
 
 RULE = "idle_at_step_edges"
+NOTHING = "no recorded call or operator of the host fills that time"
 
 
 def steps(before_us: float, after_us: float) -> Given:
@@ -44,6 +45,29 @@ def test_one_gap_in_many_steps_is_no_habit(rule: str, devices: int, tmp_path: Pa
         found.confidence
         == f"low: one {'wait' if rule == 'host_waits' else 'gap'} of 0.600 ms is most of it, once in 6 steps"
     )
+
+
+@pytest.mark.parametrize("recorded", ["operator", "call", "system", "short", "other thread"])
+def test_calls_that_fill_the_gap_are_named(recorded: str, tmp_path: Path) -> None:
+    """Between steps the launching thread pins memory or reads a file for 350 of 400 us, or nothing tells."""
+    given = training()
+    for start in (0, 1000, 2000):
+        given.kernel("ampere_sgemm_128x64_nn", start + 390, start + 995, launched=start + 380)
+        if recorded == "operator":
+            given.op("aten::pin_memory", start + 10, start + 370)
+            given.call("cudaHostAlloc", start + 20, start + 360)
+        elif recorded == "call":
+            given.call("cudaHostAlloc_v3020", start + 20, start + 370)
+        elif recorded == "short":
+            given.call("cudaHostAlloc", start + 20, start + 200)
+        else:
+            span = {"start_ns": 1000 * (start + 20), "dur_ns": 350_000, "pid": 1, "tid": 1 + (recorded != "system")}
+            given.add("events", name="read", category="osrt_api", **span)
+    found = answer(RULE, given, tmp_path)
+    assert (found.status, found.saving_ns) == ("found", 263_333)
+    names = {"operator": "aten::pin_memory", "call": "cudaHostAlloc", "system": "read"}
+    told = f"meanwhile the host is mostly in {names[recorded]}" if recorded in names else NOTHING
+    assert found.confidence == f"high that it is idle; {told}"
 
 
 def test_workers_that_load_already_are_said(tmp_path: Path) -> None:

@@ -254,7 +254,11 @@ def test_a_file_that_is_cut_off(tmp_path: Path) -> None:
             said = [row["text"] for row in section(capture.connection, "overview/doubts")]
             (found,) = advice.run(capture.connection, advice.load(["idle_at_step_edges"]))
             answers[name] = said, found.status, found.confidence
-    assert answers["whole"] == ([], "found", "high that it is idle; what the host did meanwhile is not recorded")
+    assert answers["whole"] == (
+        [],
+        "found",
+        "high that it is idle; no recorded call or operator of the host fills that time",
+    )
     assert answers["cut"] == (
         ["Doubt: The file is cut off: work that came after looks idle, and shares are of what is left."],
         "found",
