@@ -1,7 +1,7 @@
 -- title = "Memory by kind over the step of the peak"
 -- doc = """Bytes of each kind of data when most was allocated, in each of at most 160 parts of the step of the peak
 -- (without steps, of the recording), on the device with the highest peak."""
--- cannot = "No allocations were recorded."
+-- cannot = "No allocations of a framework were recorded."
 -- [chart]
 -- kind = "areas"
 -- x = "at_ns"

@@ -1,7 +1,7 @@
 -- title = "Allocated and released most often"
 -- doc = """Operators by their allocations that are released again while it is recorded. The allocator's time is that of
 -- operators that do nothing but allocate (`aten::empty` and its kind), on the host."""
--- cannot = "No allocations were recorded."
+-- cannot = "No allocations of a framework were recorded."
 -- leave_out = ["line", "layers", "median_bytes", "phase"]
 -- top = 15
 -- [columns]

@@ -1,7 +1,7 @@
 -- title = "Left behind by steps"
 -- doc = """Memory that at least two steps allocate and that is not released while it is recorded: a leak, or a buffer
 -- that fills. The last step is left out: the next one may release what it holds."""
--- cannot = "Nothing that two steps allocated stayed; or no allocations inside steps were recorded."
+-- cannot = "Nothing that two steps allocated stayed; or no allocations of a framework inside steps were recorded."
 -- leave_out = ["pieces", "layer", "phase"]
 -- [columns]
 -- rank = "process of the job"

@@ -1,7 +1,7 @@
 -- title = "Alive at the peak, by kind"
 -- doc = """Data that the memory held when most was allocated. The kind is noted by `traceview collect`, else guessed
 -- from when memory was allocated and released (docs/memory.md)."""
--- cannot = "No allocations were recorded."
+-- cannot = "No allocations of a framework were recorded."
 -- leave_out = ["pieces", "largest_bytes"]
 -- [headings]
 -- peak_pct = "of the peak"

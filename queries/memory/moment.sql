@@ -1,7 +1,8 @@
 -- title = "The peak"
 -- doc = """When most was allocated, and by what. On a GPU it is what PyTorch's allocator counts, with what was there
 -- before the recording; on a CPU what was allocated since recording began, and what `traceview collect` noted then."""
--- cannot = "No allocations were recorded (PyTorch: profile_memory=True, or traceview collect --allocations)."
+-- cannot = """No allocations of a framework were recorded (PyTorch: profile_memory=True, or traceview collect
+-- --allocations)."""
 -- leave_out = ["line", "pieces", "layer", "at_ns", "phase"]
 -- [columns]
 -- rank = "process of the job"

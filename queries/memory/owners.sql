@@ -1,6 +1,6 @@
 -- title = "Alive at the peak, by owner"
 -- doc = "Layers, operators and lines that allocated what was alive when most was allocated, the largest first."
--- cannot = "No allocations were recorded."
+-- cannot = "No allocations of a framework were recorded."
 -- leave_out = ["line", "phase", "pieces"]
 -- top = 20
 -- rest = ["pieces", "size_bytes"]

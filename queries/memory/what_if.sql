@@ -1,7 +1,8 @@
 -- title = "What if"
 -- doc = """Bounds of what a change would save of the peak, or of how far the batch could grow. Each assumes what its
 -- row says; where the peak then moves to another moment, less is saved."""
--- cannot = "No allocations were recorded, or nothing alive at the peak is of a kind that a change would save."
+-- cannot = """No allocations of a framework were recorded, or nothing alive at the peak is of a kind that a change
+-- would save."""
 -- leave_out = ["cost_ns"]
 -- [headings]
 -- saved_pct = "of the peak"

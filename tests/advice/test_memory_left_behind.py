@@ -41,4 +41,4 @@ def test_what_some_steps_leave_is_not(tmp_path: Path) -> None:
 def test_without_allocations_it_cannot_tell(given: Given, tmp_path: Path) -> None:
     found = answer(RULE, given, tmp_path)
     assert found.status == "cannot tell"
-    assert found.reason == "allocations of memory inside steps are not recorded (PyTorch: profile_memory=True)."
+    assert found.reason == "allocations of a framework inside steps are not recorded (PyTorch: profile_memory=True)."

@@ -50,5 +50,5 @@ def test_an_empty_capture_cannot_tell(tmp_path: Path) -> None:
     found = answer(RULE, Given(), tmp_path)
     assert (found.status, found.reason) == (
         "cannot tell",
-        "the memory in use or that of the device is not recorded (PyTorch: profile_memory=True).",
+        "counters of the memory in use, or the device's memory, are not recorded (PyTorch: profile_memory=True).",
     )

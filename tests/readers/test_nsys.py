@@ -11,6 +11,7 @@ from cases import first
 from databases import as_arrow, as_parquet, as_stream, opened, unpacked, write
 
 from traceview import readers, store
+from traceview.analysis import reports
 from traceview.decode.files import peek
 from traceview.decode.text_bounds import TOO_LONG
 from traceview.errors import InputError
@@ -76,6 +77,18 @@ def test_marks_of_events_without_a_time_are_no_loss(tmp_path: Path) -> None:
     assert new.execute("SELECT name, start_ns - (SELECT min(start_ns) FROM kernels) FROM events").fetchall() == [
         ("cuda event", 150)
     ]
+
+
+def test_allocations_of_the_driver_are_counted_and_are_those_of_no_framework(tmp_path: Path) -> None:
+    """With --cuda-memory-usage; of a framework's allocator they are the large blocks that it divides."""
+    event = {"start": 1400, "globalPid": gid(70), "deviceId": 0, "contextId": 1, "address": 4096, "bytes": 2 << 30,
+             "memKind": 2, "name": None, "correlationId": 9}  # fmt: skip
+    events = [{**event, "memoryOperationType": number} for number in (0, 1)]
+    connection = given(tmp_path, CUDA_GPU_MEMORY_USAGE_EVENTS=events)
+    assert one(connection, "SELECT count(*) FROM allocations") == 0
+    assert one(connection, "SELECT n FROM quality WHERE kind LIKE 'allocations of the driver%'") == 2
+    (moment, *_) = (part for part in reports.run(connection, "memory").sections if part.name == "moment")
+    assert moment.note and moment.note.startswith("No allocations of a framework were recorded")
 
 
 def test_a_kernel_reaches_the_range_around_its_launch(tmp_path: Path) -> None:

@@ -213,6 +213,14 @@ def test_rocpd_the_default_stream_is_one_where_streams_are_recorded_else_queues_
     assert connection.execute("SELECT stream FROM kernels ORDER BY stream").fetchall() == [(n,) for n in expected]
 
 
+def test_rocpd_allocations_of_the_driver_are_counted(tmp_path: Path) -> None:
+    taken = {"pid": 1, "tid": 1, "agent_id": 2, "start": 90, "end": 95, "type": "ALLOC", "size": 4096, "address": 64}
+    tables = {name + RUN: rows for name, rows in {**ROCPD, "rocpd_memory_allocate": [taken]}.items()}
+    connection = opened(write(tmp_path / "trace.db", tables), tmp_path / "capture")
+    found = "SELECT n FROM quality WHERE kind LIKE 'allocations of the driver%'"
+    assert connection.execute(found).fetchall() == [(1,)]
+
+
 def test_rocpd_marks_are_no_ranges_and_the_host_is_no_gpu(tmp_path: Path) -> None:
     """A range of a process belongs to no thread; a copy within the host does not make GPU 0 busy."""
     texts = [*STRINGS, "roctxMarkA", "roctxProcessRangeA", "MEMORY_COPY_HOST_TO_HOST"]
