@@ -1,6 +1,7 @@
 -- title = "By layer, direction and algorithm"
--- doc = """The parts add up to the total. Effective FLOP/s are those of the direct method over the total time, so a
--- faster algorithm can exceed the peak of the device."""
+-- doc = """The parts add up to the total. Times are of whole calls, as their FLOPs are, also of what runs after the
+-- step that launched them. Effective FLOP/s are those of the direct method over the total time, so a faster algorithm
+-- can exceed the peak of the device."""
 -- cannot = "No convolution operator in this trace."
 -- leave_out = [
 --     "helper_ns", "activation_ns", "transform_ns", "executed_flop_per_s", "work_flop", "input", "bias_ns",
