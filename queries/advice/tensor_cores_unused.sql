@@ -43,7 +43,8 @@ WITH every AS MATERIALIZED (
 ), single AS (
     SELECT *, if(algorithm IN ('fft', 'fft_tiling'), 'FFT', NULL) AS via FROM every
     WHERE NOT contains(name, 'fp16_sgemm') AND regexp_matches(name,
-        '_sgemm_|^sgemm_|_scudnn_|implicit_convolve_sgemm<float|(dgrad|wgrad_alg0|wgrad2d)_engine<float')
+        '_sgemm_|^sgemm_|_scudnn_|_f32f32_f32f32_f32_\w*_ffma_|(im|ex)plicit_convolve_sgemm<float'
+        || '|(dgrad|wgrad_alg0|wgrad2d)_engine<float')
         OR category = 'conv' AND algorithm IN ('fft', 'fft_tiling')
 ), call AS (
     SELECT f.op_id, f.rank, f.matrix_flop / f.per AS flop, f.bytes / f.per AS bytes, f.own_ns, m.op_id AS part_id

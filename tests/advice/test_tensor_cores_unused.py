@@ -30,6 +30,36 @@ def test_below_it_is_not(tmp_path: Path) -> None:
     assert answer(RULE, steps(9), tmp_path).status == "not found"
 
 
+@pytest.mark.parametrize(
+    ("name", "status"),
+    [
+        (
+            "sm80_xmma_gemm_f32f32_f32f32_f32_nn_n_tilesize128x128x8_stage3_warpsize2x2x1_ffma_aligna4_alignc4_execute"
+            "_kernel__5x_cublas",
+            "found",
+        ),
+        (
+            "sm80_xmma_fprop_implicit_gemm_f32f32_f32f32_f32_nhwckrsc_nchw_tilesize128x64x8_stage3_warpsize2x1x1_g1"
+            "_ffma_aligna4_alignc4_execute_kernel__5x_cudnn",
+            "found",
+        ),
+        ("void cudnn::cnn::explicit_convolve_sgemm<float, int, 128, 5, 5, 3, 3, 3, 0, false>(int, int)", "found"),
+        (
+            "sm80_xmma_gemm_f32f32_tf32f32_f32_nn_n_tilesize128x128x16_stage4_warpsize2x2x1_tensor16x8x8_execute"
+            "_kernel_cublas",
+            "not found",
+        ),
+        ("sm80_xmma_gemm_f16f16_f16f32_f32_nn_n_tilesize128x128x8_stage3_warpsize2x2x1_ffma_kernel", "not found"),
+    ],
+)
+def test_names_say_single_precision(name: str, status: str, tmp_path: Path) -> None:
+    given = steps(200)
+    for kernel in given.rows["kernels"]:
+        kernel["name"] = kernel["name"].replace("ampere_sgemm_128x64_nn", name)
+    found = answer(RULE, given, tmp_path)
+    assert (found.status, found.saving_ns) == (status, 200_000 if status == "found" else None)
+
+
 def test_half_precision_without_tensor_cores_is_no_single_precision(tmp_path: Path) -> None:
     given = steps(100)
     for kernel in given.rows["kernels"]:
