@@ -23,16 +23,21 @@
 WITH span AS (
     SELECT rank, min(first_ns) AS first_ns, max(last_ns) AS last_ns FROM totals GROUP BY rank
 ), state AS (
-    SELECT *, lead(at_ns) OVER (PARTITION BY rank ORDER BY at_ns) AS end_ns FROM host_states
+    SELECT *, lead(at_ns) OVER (PARTITION BY rank, device ORDER BY at_ns) AS end_ns FROM host_states
 ), own AS (
     SELECT s.rank, greatest(s.at_ns, p.first_ns) AS from_ns, least(s.end_ns, p.last_ns) AS end_ns
     FROM state s JOIN span p ON p.rank = s.rank JOIN scope c ON c.rank = s.rank
     WHERE s.cause = 'allocation' AND NOT (s.is_counted AND c.has_steps)
+), own_once AS (
+    -- Threads of several devices may allocate at once.
+    SELECT rank, end_ns, greatest(from_ns, max(end_ns) OVER (PARTITION BY rank ORDER BY from_ns, end_ns DESC
+        ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)) AS from_ns
+    FROM own
 ), during AS (
     -- Busy time between two moments is the difference of what lies before them.
     SELECT o.rank, o.end_ns - o.from_ns - coalesce(z.before_ns + least(o.end_ns, z.end_ns) - z.from_ns, 0)
         + coalesce(a.before_ns + least(o.from_ns, a.end_ns) - a.from_ns, 0) AS idle_ns
-    FROM (FROM own WHERE end_ns > from_ns) o
+    FROM (FROM own_once WHERE end_ns > from_ns) o
     ASOF LEFT JOIN stretches a ON a.rank = o.rank AND o.from_ns >= a.from_ns
     ASOF LEFT JOIN stretches z ON z.rank = o.rank AND o.end_ns >= z.from_ns
 ), lost AS (

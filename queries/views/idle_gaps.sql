@@ -23,10 +23,10 @@ WITH span AS (
     SELECT NULL, s.rank, s.device, NULL, NULL, s.end_ns, c.last_ns, NULL, c.has_steps
     FROM span s JOIN scope c ON c.rank = s.rank WHERE c.last_ns > s.end_ns
 ), state AS (
-    SELECT *, lead(at_ns) OVER (PARTITION BY rank ORDER BY at_ns) AS next_ns FROM host_states
+    SELECT *, lead(at_ns) OVER (PARTITION BY rank, device ORDER BY at_ns) AS next_ns FROM host_states
 ), opened AS MATERIALIZED (
     SELECT g.*, s.at_ns, s.cause, s.is_counted, coalesce(g.until_ns < s.next_ns, false) AS is_within
-    FROM gap g ASOF LEFT JOIN state s ON s.rank = g.rank AND g.from_ns >= s.at_ns
+    FROM gap g ASOF LEFT JOIN state s ON s.rank = g.rank AND s.device = g.device AND g.from_ns >= s.at_ns
 ), beyond AS (
     SELECT g.*, c.has_steps, s.n_edges AS edges_at_start,
         coalesce(s.before_ns + if(s.is_counted, g.from_ns - s.at_ns, 0), 0) AS before_ns,
@@ -40,7 +40,8 @@ WITH span AS (
             AS capture_ns,
         coalesce(s.synchronisation_ns + if(s.is_counted AND s.cause = 'synchronisation', g.from_ns - s.at_ns, 0), 0)
             AS synchronisation_ns
-    FROM opened g JOIN scope c ON c.rank = g.rank LEFT JOIN host_states s ON s.rank = g.rank AND s.at_ns = g.at_ns
+    FROM opened g JOIN scope c ON c.rank = g.rank
+    LEFT JOIN host_states s ON s.rank = g.rank AND s.device = g.device AND s.at_ns = g.at_ns
     WHERE NOT g.is_within
 ), cut AS (
     -- Nearly every gap ends in the state of the host that it begins in.
@@ -63,7 +64,7 @@ WITH span AS (
         s.capture_ns + if(s.is_counted AND s.cause = 'graph capture', g.until_ns - s.at_ns, 0) - g.capture_ns,
         s.synchronisation_ns + if(s.is_counted AND s.cause = 'synchronisation', g.until_ns - s.at_ns, 0)
             - g.synchronisation_ns
-    FROM beyond g ASOF JOIN host_states s ON s.rank = g.rank AND g.until_ns >= s.at_ns
+    FROM beyond g ASOF JOIN host_states s ON s.rank = g.rank AND s.device = g.device AND g.until_ns >= s.at_ns
 ), rest AS (
     SELECT *, idle_ns - data_ns - allocation_ns - communication_ns - capture_ns - waited_ns AS rest_ns,
         CASE WHEN cause_at_start = 'synchronisation' THEN 'synchronisation' WHEN is_edge THEN 'between steps'

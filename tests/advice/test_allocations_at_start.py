@@ -33,6 +33,16 @@ def test_before_the_steps_it_is_once_per_run_and_idle_time_only(tmp_path: Path) 
     assert found.evidence == ("cudaMalloc under (no operator): 1 calls, 2.005 ms of the host",)
 
 
+def test_threads_of_two_devices_that_allocate_at_once_count_once(tmp_path: Path) -> None:
+    given = run(2005, step_us=100)
+    given.kernel("ampere_sgemm_128x64_nn", 5500, 5990, launched=5400, device=1)
+    given.call("cudaMalloc", 5, 1010)
+    for row in given.rows["api_calls"][-2:]:
+        row["tid"] = 2
+    found = answer(RULE, given, tmp_path)
+    assert (found.status, found.saving_ns) == ("found", 2_000_000)
+
+
 @pytest.mark.long
 def test_without_steps_all_of_it_is(tmp_path: Path) -> None:
     found = answer(RULE, run(2005, has_steps=False, step_us=100), tmp_path)

@@ -96,6 +96,19 @@ def test_what_another_thread_waits_for_is_no_cause(tmp_path: Path) -> None:
         assert causes(connection) == {"launch": 200}
 
 
+def test_what_the_thread_of_another_device_waits_for_or_allocates_is_no_cause(tmp_path: Path) -> None:
+    """As under DataParallel: a thread for each device, of which only the first waits."""
+    given = training(1)
+    given.kernel(GEMM, 0, 1000, launched=0)
+    given.call("cudaMalloc", 110, 150)
+    given.call("cudaStreamSynchronize", 150, 1000)
+    for start, end, launched in [(0, 100, 0), (200, 900, 190), (950, 1000, 940)]:
+        given.kernel(GEMM, start, end, launched=launched, device=1)
+        given.rows["api_calls"][-1]["tid"] = 2
+    with given.open(tmp_path) as connection:
+        assert causes(connection) == {"launch": 100 + 50}
+
+
 @pytest.mark.long
 def test_a_device_behind_its_host_is_busy_with_what_was_launched_before(tmp_path: Path) -> None:
     """A kernel of the warm-up fills the first half of the counted step, one of it runs on after its end."""
