@@ -23,8 +23,8 @@ WITH work AS (
     SELECT DISTINCT rank FROM quality WHERE starts_with(kind, 'tables of metrics')
 ), paused AS (
     SELECT e.rank, count(*) AS n, sum(e.dur_ns) AS dur_ns, any_value(s.total_ns) AS total_ns
-    FROM raw.events e JOIN scope s ON s.rank = e.rank
-    WHERE e.category LIKE '%overhead' AND e.start_ns >= s.first_ns AND e.start_ns + e.dur_ns <= s.last_ns
+    FROM profiler_pauses e JOIN scope s ON s.rank = e.rank
+    WHERE e.start_ns >= s.first_ns AND e.start_ns + e.dur_ns <= s.last_ns
     GROUP BY e.rank
 ), spanned AS (
     SELECT h.rank, h.span_ns, s.total_ns AS worked_ns

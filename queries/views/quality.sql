@@ -88,8 +88,7 @@ FROM jump WHERE empty_ns > 3600000000000 GROUP BY rank
 UNION ALL BY NAME
 SELECT rank, NULL AS source, 'pauses of the profiler itself' AS kind, sum(n)::BIGINT AS n,
     array_agg(format('{}: {} in {:.3f} ms', name, n, dur_ns / 1e6) ORDER BY dur_ns DESC, name)[:10] AS examples
-FROM (SELECT rank, name, count(*) AS n, sum(dur_ns) AS dur_ns FROM raw.events
-    WHERE category LIKE '%overhead' GROUP BY ALL)
+FROM (SELECT rank, name, count(*) AS n, sum(dur_ns) AS dur_ns FROM profiler_pauses GROUP BY ALL)
 GROUP BY rank
 UNION ALL BY NAME
 SELECT rank, NULL AS source, 'process ids with two names' AS kind, count(*) AS n,

@@ -315,6 +315,13 @@ def test_pauses_of_the_profiler(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize("name", ["Command Buffer Full", "Lazy Function Loading", "Driver Compiler"])
+def test_pauses_of_the_driver_are_not_the_profilers(name: str, tmp_path: Path) -> None:
+    given = kernels(10)
+    given.add("events", category="overhead", name=name, phase="X", start_ns=20_000, dur_ns=60_000)
+    assert doubts(given, tmp_path) == []
+
+
 @pytest.mark.parametrize(("works_us", "n_doubts"), [(120, 1), (105, 0)])
 def test_marks_that_are_shorter_than_their_work(works_us: int, n_doubts: int, tmp_path: Path) -> None:
     """The first marks of a host that is not yet held up by the device; from a quarter on the steps are the device's."""

@@ -92,6 +92,24 @@ def test_the_profiler_itself_and_two_names_of_a_process(tmp_path: Path) -> None:
     }
 
 
+def test_pauses_of_the_profiler_are_known_by_name(tmp_path: Path) -> None:
+    """nsys has a table of its own for them, and like Kineto and nvprof CUPTI's, with what the driver does."""
+    given = in_order()
+    for category, name in [
+        ("profiler_overhead", "dlopen(libcupti.so.11.7)"),
+        ("overhead", "Activity Buffer Request"),
+        ("overhead", "resource overhead"),
+        ("overhead", "Command Buffer Full"),
+        ("overhead", "driver compiler overhead"),
+        ("overhead", "Runtime Triggered Module Loading"),
+    ]:
+        given.add("events", name=name, category=category, phase="X", pid=1, start_ns=10, dur_ns=1_000_000)
+    examples = ["Activity Buffer Request", "dlopen(libcupti.so.11.7)", "resource overhead"]
+    assert found(given, tmp_path) == {
+        "pauses of the profiler itself": [3, [f"{name}: 1 in 1.000 ms" for name in examples]]
+    }
+
+
 def test_steps_are_found_or_not(tmp_path: Path) -> None:
     assert section(in_order().open(tmp_path / "a"), "quality/steps") == [
         {"rank": 0, "steps": 1, "warmup": 0, "found_by": "ProfilerStep annotations"}
