@@ -12,7 +12,7 @@
 -- pageable_ns = "sum of their durations"
 -- time_pct = "of the copies' time"
 -- pageable_bytes_per_s = "throughput of those that record a size"
--- pinned_bytes_per_s = "throughput of the others, for comparison"
+-- pinned_bytes_per_s = "throughput of those from or to pinned memory, for comparison"
 -- [headings]
 -- pageable_pct = "of copies"
 -- bytes_pct = "of bytes"
@@ -22,9 +22,10 @@
 -- pageable_bytes_per_s = "pageable rate"
 -- pinned_bytes_per_s = "pinned rate"
 WITH host AS (
-    SELECT direction, size_bytes, dur_ns, if(direction = 'HtoD', src_kind, dst_kind) = 'pageable' AS is_pageable
+    SELECT direction, size_bytes, dur_ns, if(direction = 'HtoD', src_kind, dst_kind) AS memory,
+        memory = 'pageable' AS is_pageable, memory = 'pinned' AND size_bytes IS NOT NULL AS is_pinned
     FROM memcpys
-    WHERE direction IN ('HtoD', 'DtoH') AND if(direction = 'HtoD', src_kind, dst_kind) IS NOT NULL
+    WHERE direction IN ('HtoD', 'DtoH') AND memory IN ('pageable', 'pinned', 'managed')
 )
 SELECT direction, count(*) AS calls, count(*) FILTER (is_pageable) AS pageable,
     100.0 * count(*) FILTER (is_pageable) / count(*) AS pageable_pct,
@@ -34,8 +35,7 @@ SELECT direction, count(*) AS calls, count(*) FILTER (is_pageable) AS pageable,
     100.0 * sum(dur_ns) FILTER (is_pageable) / nullif(sum(dur_ns), 0) AS time_pct,
     1e9 * sum(size_bytes) FILTER (is_pageable) / nullif(sum(dur_ns) FILTER (is_pageable AND size_bytes IS NOT NULL),
         0) AS pageable_bytes_per_s,
-    1e9 * sum(size_bytes) FILTER (NOT is_pageable) / nullif(sum(dur_ns) FILTER (NOT is_pageable
-        AND size_bytes IS NOT NULL), 0) AS pinned_bytes_per_s
+    1e9 * sum(size_bytes) FILTER (is_pinned) / nullif(sum(dur_ns) FILTER (is_pinned), 0) AS pinned_bytes_per_s
 FROM host
 GROUP BY direction
 ORDER BY direction

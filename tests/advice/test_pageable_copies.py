@@ -39,6 +39,11 @@ def test_below_it_is_not(tmp_path: Path) -> None:
     assert answer(RULE, steps(4, size_bytes=20_000), tmp_path).status == "not found"
 
 
+def test_a_direction_is_no_kind_of_memory(tmp_path: Path) -> None:
+    """ROCm's Kineto writes `Memcpy HtoD (Host -> Device)`."""
+    assert answer(RULE, steps(200, "host"), tmp_path).status == "cannot tell"
+
+
 @pytest.mark.long
 def test_pinned_memory_and_copies_at_the_rate_of_the_link_are_fine(tmp_path: Path) -> None:
     assert answer(RULE, steps(200, "pinned"), tmp_path / "pinned").status == "not found"

@@ -72,6 +72,19 @@ def test_rows_and_links(tmp_path: Path) -> None:
     assert found.execute("SELECT n_events, n_kept, n_dropped FROM captures").fetchall() == [(4, 4, 0)]
 
 
+def test_kinds_of_memory_of_two_words_and_unknown_ones(tmp_path: Path) -> None:
+    kinds = {
+        "Memcpy HtoD (Pageable -> Device Static)": ("pageable", "device"),
+        "Memcpy DtoH (Managed Static -> Pinned)": ("managed", "pinned"),
+        "Memcpy HtoD (Unknown -> Array)": (None, "array"),
+        "Memset (Device Static)": (None, "device"),
+        "Memset (Unknown)": (None, None),
+    }
+    found = opened(tmp_path, trace([OP, *({**COPY, "name": name} for name in kinds)]))
+    rows = found.execute("SELECT name, src_kind, dst_kind FROM raw.memcpys").fetchall()
+    assert {name: tuple(memory) for name, *memory in rows} == kinds
+
+
 @pytest.mark.parametrize(
     ("ts", "dur", "start_ns", "dur_ns"),
     first(

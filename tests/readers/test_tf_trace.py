@@ -32,6 +32,15 @@ def test_it_agrees_with_its_xplane_file(captures: Any, shared: Path) -> None:
     assert "holds more" in rows(both[0], "SELECT warnings[1] FROM captures")[0][0]
 
 
+def test_unknown_and_static_memory(shared: Path, tmp_path: Path) -> None:
+    data = gzip.decompress((shared / "traces/xplane/sm61-tf2-train.trace.json.gz").read_bytes())
+    data = data.replace(b"dest:0 async:1", b"kind_src:unknown kind_dst:device_static")
+    (tmp_path / "host.trace.json").write_bytes(data)
+    store.convert([tmp_path / "host.trace.json"], tmp_path / "capture")
+    query = "SELECT DISTINCT src_kind, dst_kind FROM memcpys WHERE direction = 'HtoD'"
+    assert rows(connected(tmp_path / "capture"), query) == [(None, "device")]
+
+
 def test_the_xplane_file_beside_it_is_read_instead(shared: Path, tmp_path: Path) -> None:
     folder = shared / "traces/xplane"
     shutil.copy(folder / "sm61-tf2-train.trace.json.gz", tmp_path / "host.trace.json.gz")

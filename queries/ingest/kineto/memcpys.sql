@@ -23,10 +23,10 @@ SELECT
         WHEN regexp_matches(name, 'HtoH|H2H|HostToHost') THEN 'HtoH'
         ELSE 'unknown'
     END AS direction,
-    nullif(lower(regexp_extract(name, '\((\w+) -> \w+\)', 1)), '') AS src_kind,
-    nullif(lower(coalesce(
-        nullif(regexp_extract(name, '\(\w+ -> (\w+)\)', 1), ''),
-        regexp_extract(name, '^Memset \((\w+)\)', 1))), '') AS dst_kind,
+    nullif(regexp_replace(lower(regexp_extract(name, '\(([\w ]+) -> [\w ]+\)', 1)),
+        ' static$|^(unknown|unrecognized)$', ''), '') AS src_kind,
+    nullif(regexp_replace(lower(regexp_extract(name, '(?: -> |^Memset \()([\w ]+)\)', 1)),
+        ' static$|^(unknown|unrecognized)$', ''), '') AS dst_kind,
     args."fromDevice" AS src_device,
     args."toDevice" AS dst_device,
     args.bytes AS size_bytes,

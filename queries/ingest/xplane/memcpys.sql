@@ -15,9 +15,10 @@ SELECT
         WHEN regexp_matches(name, '(?i)H(ost)?(2|to)H') THEN 'HtoH'
         ELSE 'unknown'
     END AS direction,
-    nullif(lower(regexp_extract(memcpy_details, 'kind_src:(\w+)', 1)), '') AS src_kind,
-    nullif(lower(coalesce(nullif(regexp_extract(memcpy_details, 'kind_dst:(\w+)', 1), ''),
-        regexp_extract(memset_details, 'kind:(\w+)', 1))), '') AS dst_kind,
+    nullif(regexp_replace(lower(regexp_extract(memcpy_details, 'kind_src:(\w+)', 1)), '_static$|^unknown$', ''),
+        '') AS src_kind,
+    nullif(regexp_replace(lower(coalesce(nullif(regexp_extract(memcpy_details, 'kind_dst:(\w+)', 1), ''),
+        regexp_extract(memset_details, 'kind:(\w+)', 1))), '_static$|^unknown$', ''), '') AS dst_kind,
     CASE WHEN regexp_matches(name, '(?i)P(eer)?(2|to)P') THEN device END AS src_device,
     CASE WHEN regexp_matches(name, '(?i)P(eer)?(2|to)P')
         THEN TRY_CAST(regexp_extract(memcpy_details, 'dest:(\d+)', 1) AS BIGINT) END AS dst_device,

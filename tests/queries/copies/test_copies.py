@@ -57,6 +57,16 @@ def test_the_pageable_share_counts_copies_whose_memory_is_known(tmp_path: Path) 
     assert pick(found, "direction", "calls", "pageable", "bytes_pct", "time_pct") == [("HtoD", 2, 1, 75.0, 75.0)]
 
 
+def test_managed_memory_is_neither_pageable_nor_pinned(tmp_path: Path) -> None:
+    given = Given()
+    given.copy("HtoD", 0, 3, size_bytes=300, src_kind="pageable", dst_kind="device")
+    given.copy("HtoD", 10, 11, size_bytes=100, src_kind="managed", dst_kind="device")
+    # ROCm's Kineto says no more than the direction.
+    given.copy("HtoD", 20, 21, size_bytes=100, src_kind="host", dst_kind="device")
+    found = section(given.open(tmp_path), "copies/pageable")
+    assert pick(found, "calls", "pageable", "pageable_bytes_per_s", "pinned_bytes_per_s") == [(2, 1, 1e8, None)]
+
+
 def test_a_copy_recurs_if_every_counted_step_has_it(tmp_path: Path) -> None:
     given = Given()
     for step in range(3):
