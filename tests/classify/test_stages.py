@@ -25,6 +25,14 @@ def test_a_product_between_transforms_belongs_to_the_convolution(tmp_path: Path)
     assert found[4] == ("gemm", None, "main")
 
 
+def test_a_complex_product_without_transforms_is_a_matrix_product(tmp_path: Path) -> None:
+    transform, back = "void fft2d_r2c_32x32<float, bool=1>(float2*)", "void fft2d_c2r_32x32<float, bool=0>(float*)"
+    product = "ampere_cgemm_32x32_tn"
+    assert of(tmp_path / "alone", product, SGEMM, product) == [("gemm", None, "main")] * 3
+    found = of(tmp_path / "both", transform, transform, product, back, SGEMM, product)
+    assert found[2:] == [("conv", "fft", "main"), ("conv", "fft", "transform"), *[("gemm", None, "main")] * 2]
+
+
 @pytest.mark.long
 def test_im2col_feeds_one_product(tmp_path: Path) -> None:
     found = of(tmp_path, "im2col4d_kernel", SGEMM, SGEMM)

@@ -73,6 +73,7 @@ def attribute(run: sql.Run) -> None:
     names = [name for (name,) in run(_query("loose_names"))]
     if names:
         _attribute_stages(run, names)
+        run(f"INSERT INTO attributed.part BY NAME {_query('lone_products')}")
         run(_made(loose="loose_calls"))
         run(f"INSERT INTO attributed.part BY NAME {_query('loose_parts')}")
         run(_made(part="called_parts"))
