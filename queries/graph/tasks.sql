@@ -66,7 +66,8 @@ WITH with_device AS (
     SELECT 'call' AS kind, 1 AS class, a.id, a.rank, CAST(a.pid AS VARCHAR) AS pid, a.tid, a.name,
         if(o.phase = 'data', 'data loading', 'runtime calls') AS category, o.layer, o.name AS op_name,
         a.start_ns, a.start_ns + a.dur_ns AS end_ns,
-        regexp_matches(a.name, '(?i)(stream|device|ctx|context|event)synchronize') AS is_sync, s.stream AS sync_stream,
+        regexp_matches(a.name, '(?i)(stream|device|ctx|context|event|thread)synchronize') AS is_sync,
+        s.stream AS sync_stream,
         q.start_ns - a.start_ns - a.dur_ns AS queued_ns
     FROM called a JOIN thread t ON t.rank = a.rank AND t.pid IS NOT DISTINCT FROM a.pid
         AND t.tid IS NOT DISTINCT FROM a.tid

@@ -30,6 +30,31 @@ def test_the_idle_stretch_after_it_is_the_bound(tmp_path: Path) -> None:
     assert found.evidence == (f"cudaStreamSynchronize under aten::item{READS}: 1.0 times, 0.051 ms",)
 
 
+@pytest.mark.parametrize(
+    ("call", "status"),
+    [
+        ("cudaMemcpy_v3020", "found"),
+        ("cudaMemcpy_ptds_v7000", "found"),
+        ("cudaMemcpy2D_v3020", "found"),
+        ("cudaMemcpyFromSymbol_v3020", "found"),
+        ("cuMemcpyDtoH_v2_ptds", "found"),
+        ("cuMemcpy3D_v2", "found"),
+        ("cudaThreadSynchronize_v3020", "found"),
+        ("cudaStreamSynchronize_ptsz_v7000", "found"),
+        # They return when the copy is queued.
+        ("cudaMemcpyAsync_ptsz_v7000", "not found"),
+        ("cudaMemcpy2DAsync_v3020", "not found"),
+        ("cudaMemcpyPeer_v4000", "not found"),
+        ("cuMemcpyDtoD_v2", "not found"),
+    ],
+)
+def test_calls_that_wait_are_known_in_all_variants(call: str, status: str, tmp_path: Path) -> None:
+    given = steps(51)
+    for row in given.rows["api_calls"]:
+        row["name"] = row["name"].replace("cudaStreamSynchronize", call)
+    assert answer(RULE, given, tmp_path).status == status
+
+
 def test_the_line_that_waits_is_named(tmp_path: Path) -> None:
     given = steps(51)
     given.add("ranges", kind="python", name="train.py(12): main", pid=1, tid=1, start_ns=0, dur_ns=3_000_000)
