@@ -7,6 +7,7 @@
 -- cost = "None for implicit GEMM; Winograd needs the workspace given in the evidence and rounds differently."
 -- unless = "The library has no implicit algorithm for this type of data."
 -- needs = ["kernels", "kernel_names", "conv_calls"]
+-- sees = "graphs"
 -- [fix]
 -- pytorch = "torch.backends.cudnn.enabled = True and, with fixed shapes, torch.backends.cudnn.benchmark = True"
 -- tensorflow = """TF_CUDNN_USE_AUTOTUNE=1 (the default), and TF_CUDNN_WORKSPACE_LIMIT_IN_MB above the workspace given

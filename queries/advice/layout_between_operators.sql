@@ -12,6 +12,7 @@
 -- unless = """The transpose is part of the model (attention heads, sequence first): then a fused operator avoids it,
 -- not a layout."""
 -- needs = ["activities"]
+-- sees = "graphs"
 -- removes = "layout_between_operators"
 -- [fix]
 -- pytorch = """one memory format throughout: model and input to torch.channels_last, no .permute(...).contiguous()

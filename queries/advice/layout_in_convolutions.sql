@@ -6,6 +6,7 @@
 -- cost = "None in memory; results may differ in the last bits because another kernel is chosen."
 -- unless = "Operators between the convolutions support only the current layout: then the conversions move there."
 -- needs = ["kernels", "kernel_names", "conv_calls"]
+-- sees = "graphs"
 -- removes = "layout_in_convolutions"
 -- [fix]
 -- pytorch = """on tensor cores (bf16, fp16, TF32) model.to(memory_format=torch.channels_last) and the same for the

@@ -11,6 +11,7 @@
 -- unless = """Work on other streams fills the idle cores, or sizes change from step to step. Smaller tiles fill the
 -- last wave and load more data: time both."""
 -- needs = ["kernels", "resident_blocks"]
+-- sees = "graphs"
 -- removes = "partial_waves"
 -- [fix]
 -- pytorch = """a batch, a width or a number of channels that fills whole waves (the evidence says how many blocks do);

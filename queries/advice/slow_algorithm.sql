@@ -12,6 +12,7 @@
 -- unless = """Shapes change from step to step (a search would run each time), results must be bitwise equal, or
 -- memory is near its limit."""
 -- needs = ["kernels", "kernel_names", "conv_shapes", "conv_strides", "ranked_convs"]
+-- sees = "graphs"
 -- removes = "arithmetic"
 -- [fix]
 -- pytorch = """torch.backends.cudnn.benchmark = True with fixed shapes, and no CUDNN_CONV_WSCAP_DBG below the workspace

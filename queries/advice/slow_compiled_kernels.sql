@@ -9,6 +9,7 @@
 -- cost = "Compiling takes longer, since configurations are timed; the choice is kept in Inductor's cache."
 -- unless = "The arguments are read in part, or several times, as by a gather or a convolution."
 -- needs = ["compiled_kernels"]
+-- sees = "graphs"
 -- removes = "slow_compiled_kernels"
 -- [fix]
 -- pytorch = """TORCHINDUCTOR_COORDINATE_DESCENT_TUNING=1 and TORCHINDUCTOR_MAX_AUTOTUNE_POINTWISE=1, or

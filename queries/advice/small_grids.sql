@@ -8,6 +8,7 @@
 -- cost = "Memory for larger batches; a different batch size trains differently."
 -- unless = "Another process uses the idle cores, or the model is simply this small."
 -- needs = ["kernels", "device_size"]
+-- sees = "graphs"
 -- removes = "small_grids"
 -- [fix]
 -- pytorch = """a larger batch; torch.compile or foreach=True optimizers to merge small kernels; CUDA streams or

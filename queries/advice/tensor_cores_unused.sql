@@ -10,6 +10,7 @@
 -- unless = """The model needs single precision (some losses, solvers, small normalisations): keep those operators in
 -- fp32."""
 -- needs = ["kernels", "kernel_names", "peaks"]
+-- sees = "graphs"
 -- removes = "arithmetic"
 -- [fix]
 -- pytorch = """torch.autocast('cuda'), with a GradScaler for fp16; on Ampere and later also

@@ -8,6 +8,7 @@
 -- cost = "A few more weights than the model needs, or a copy where an offset is odd."
 -- unless = "The size is fixed (classes, vocabulary): then pad only the tensor."
 -- needs = ["kernels", "kernel_names"]
+-- sees = "graphs"
 -- same_time_as = "channels_not_multiple_of_8"
 -- removes = "unaligned_kernels"
 -- [fix]

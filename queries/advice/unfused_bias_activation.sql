@@ -6,6 +6,7 @@
 -- cost = "Compile time; fused results may differ in the last bits."
 -- unless = "A trained batch normalisation lies in between: then only a compiler can fuse what follows it."
 -- needs = ["activities"]
+-- sees = "graphs"
 -- removes = "unfused"
 -- [fix]
 -- pytorch = """torch.compile(model); for inference torch.ao.quantization.fuse_modules or optimize_for_inference;

@@ -73,6 +73,10 @@ WITH work AS (
     JOIN raw.ops o ON o.rank = n.rank AND (o.layer = n.module OR starts_with(o.layer, n.module || '.'))
     JOIN step_times s ON s.rank = o.rank AND s.step = o.step
     GROUP BY n.rank, n.module
+), whole_graphs AS (
+    SELECT rank, sum(n) FILTER (name = '[CUDA graph]') AS n, sum(alone_ns) FILTER (name = '[CUDA graph]') AS graph_ns,
+        sum(alone_ns) AS busy_ns
+    FROM totals WHERE is_counted OR is_carried GROUP BY rank
 ), job AS (
     SELECT count(*) AS n FROM raw.ranks
 ), doubt AS (
@@ -119,6 +123,11 @@ WITH work AS (
         n_unlaunched, n, 100.0 * unlaunched_ns / dur_ns)
     -- Where none has one, the trace records no launches.
     FROM kernel WHERE n_unlaunched < n AND unlaunched_ns > 0.05 * dur_ns
+    UNION ALL
+    SELECT rank, 4.5, format('{:,} CUDA graph{} recorded as a whole ({:.1f} % of the busy time): what ran in {}, and '
+        || 'when nothing did, is not known', n, if(n = 1, ' was', 's were'), 100.0 * graph_ns / busy_ns,
+        if(n = 1, 'it', 'them'))
+    FROM whole_graphs WHERE graph_ns > 0.05 * busy_ns
     UNION ALL
     SELECT c.rank, 5, format('The machine was busy with something else: rank {} got {:.0f} % of the processor time '
         || 'that its operators took', c.rank, c.received_pct)

@@ -267,6 +267,30 @@ def test_missing_kernels_are_explained(tables: dict[str, Any], reason: str, tmp_
     assert reason in one(connection, "SELECT list_last(warnings) FROM captures")
 
 
+def test_a_graph_recorded_as_a_whole_is_work_of_its_device(tmp_path: Path) -> None:
+    """The graph of correlation 9 is in the file as its kernel, too."""
+    graph = {name: value for name, value in KERNEL.items() if name.endswith("Id") or name == "globalPid"}
+    graphs = [{**graph, "start": 1250, "end": 1550, "graphId": 3},
+              {**graph, "start": 1600, "end": 2400, "correlationId": 10, "graphId": 3}]  # fmt: skip
+    launch = {**LAUNCH, "start": 1130, "end": 1140, "correlationId": 10}
+    tables = {"CUPTI_ACTIVITY_KIND_GRAPH_TRACE": graphs, "CUPTI_ACTIVITY_KIND_RUNTIME": [LAUNCH, launch]}
+    connection = given(tmp_path, **tables)
+    query = "SELECT name, category, dur_ns, graph, launch_start_ns FROM kernels ORDER BY start_ns"
+    assert connection.execute(query).fetchall() == [
+        ("relu_kernel(float*)", "activation", 200, None, 100), ("[CUDA graph]", "other", 800, 3, 130)
+    ]  # fmt: skip
+    assert connection.execute("SELECT active_ns, idle_ns FROM account").fetchall() == [(1000, 100)]
+    assert one(connection, "SELECT list_last(warnings) FROM captures").startswith("1 CUDA graph launches were recorded")
+    assert one(connection, "SELECT n_events - n_kept FROM captures") == 0
+
+
+def test_a_process_with_graphs_alone_is_a_rank(tmp_path: Path) -> None:
+    graph = {"start": 1600, "end": 2400, "deviceId": 1, "correlationId": 9, "globalPid": gid(80), "graphId": 3}
+    connection = given(tmp_path, CUPTI_ACTIVITY_KIND_GRAPH_TRACE=[graph])
+    found = connection.execute("SELECT rank, device, name FROM kernels ORDER BY rank").fetchall()
+    assert found == [(0, 0, "relu_kernel(float*)"), (1, 1, "[CUDA graph]")]
+
+
 def test_an_export_of_nothing_says_why(tmp_path: Path) -> None:
     nothing = {"StringIds": NAMES, "META_DATA_EXPORT": TABLES["META_DATA_EXPORT"]}
     with pytest.raises(InputError, match="without --trace=cuda or the program used no GPU"):

@@ -30,12 +30,12 @@ NAME = "nsys"
 TITLE = "Nsight Systems export (SQLite, Parquet folder, Arrow)"
 HOW = "nsys profile --trace=cuda,nvtx,cudnn,cublas, then nsys export --type sqlite"
 
-DEVICE_TABLES = tuple(f"CUPTI_ACTIVITY_KIND_{kind}" for kind in ("KERNEL", "MEMCPY", "MEMSET"))
+DEVICE_TABLES = tuple(f"CUPTI_ACTIVITY_KIND_{kind}" for kind in ("KERNEL", "MEMCPY", "MEMSET", "GRAPH_TRACE"))
 OTHER_TABLES = frozenset(
     {"TARGET_INFO_SESSION_START_TIME", "NVTX_EVENTS", "META_DATA_EXPORT", "TARGET_INFO_SYSTEM_ENV"}
 )
 QUERIES = (
-    "string", "metric", "kernels", "memcpys", "memsets", "api_calls", "nvtx", "nvtx_ranges", "nvtx_events",
+    "string", "metric", "kernels", "memcpys", "memsets", "graphs", "api_calls", "nvtx", "nvtx_ranges", "nvtx_events",
     "libraries", "events", "cuda_events", "counters",
 )  # fmt: skip
 _ARROW_STREAM = b"\xff\xff\xff\xff"

@@ -1,5 +1,5 @@
 -- title = "nsys: synchronisation, CUDA graphs, overhead, operating system, MPI, memory"
--- doc = "Timed rows that no other table takes, with what they hold as JSON."
+-- doc = "Timed rows that no other table takes, with what they hold as JSON, and graphs recorded as a whole."
 -- into = "events"
 -- tables = ["CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", "CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
 --     "CUDA_GRAPH_EVENTS", "CUDA_GRAPH_NODE_EVENTS", "CUPTI_ACTIVITY_KIND_OVERHEAD",

@@ -44,6 +44,19 @@ def test_kernels_whose_launch_was_not_recorded(tmp_path: Path) -> None:
     ]
 
 
+def test_graphs_recorded_as_a_whole(tmp_path: Path) -> None:
+    given = kernels(8)
+    given.kernel("[CUDA graph]", 100, 260, launched=90)
+    with given.open(tmp_path) as connection:
+        assert [row["text"] for row in section(connection, "overview/doubts")] == [
+            "Doubt: 1 CUDA graph was recorded as a whole (80.0 % of the busy time): what ran in it, and when nothing "
+            "did, is not known."
+        ]
+        (said,) = advice.run(connection, advice.load(["layout_between_operators"]))
+    assert said.status == "cannot tell"
+    assert said.reason == "CUDA graphs recorded as a whole take 80.0 % of the device's busy time."
+
+
 @pytest.mark.parametrize(("trained", "n_doubts"), [((0, 2), 1), ((0, 1, 2), 0), ((), 0)])
 def test_marked_steps_of_two_kinds(trained: tuple[int, ...], n_doubts: int, tmp_path: Path) -> None:
     """Profilers of trainers mark validation steps as they mark training steps."""
