@@ -4,6 +4,7 @@
 WITH work AS (
     SELECT id, device, start_ns, start_ns + dur_ns AS end_ns FROM stage.kernels
     UNION ALL SELECT id, device, start_ns, start_ns + dur_ns AS end_ns FROM stage.memcpys
+    WHERE direction IS DISTINCT FROM 'HtoH'
 )
 SELECT id,
     max(end_ns) OVER (PARTITION BY device ORDER BY start_ns, end_ns DESC, id

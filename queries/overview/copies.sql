@@ -4,7 +4,7 @@
 -- cannot = """No memory copy or memset was recorded in the steps (a CPU run has none; on ROCm those done by kernels
 -- count as kernels)."""
 -- brief = ""
--- subject = "recorded copies"
+-- subject = "copies of a device"
 -- leave_out = ["total_ns"]
 -- [columns]
 -- direction = "HtoD, DtoH, DtoD, PtoP, HtoH or memset"

@@ -200,6 +200,18 @@ def test_copies_without_a_device_are_the_only_ones_and_copies_within_the_host_ar
     assert rows(found, "SELECT kind FROM quality WHERE contains(kind, 'device')") == []
 
 
+def test_a_copy_within_the_host_is_no_device_time_where_the_profiler_names_a_device(tmp_path: Path) -> None:
+    """CUPTI does: six of ten microseconds were busy, and the kernel within the copy was no time of its own."""
+    given = Given()
+    given.span("step", "step 0", 0, 10)
+    given.copy("HtoH", 1, 7, launched=0)
+    given.kernel("gemm", 5, 6, launched=4)
+    found = given.open(tmp_path)
+    assert rows(found, "SELECT device, active_ns, idle_ns FROM account") == [("gpu 0", 1000, 9000)]
+    assert rows(found, "SELECT category, alone_ns FROM busy") == [("gemm", 1000)]
+    assert rows(found, "SELECT direction, device, dur_ns FROM memcpys") == [("HtoH", 0, 6000)]
+
+
 def test_copies_without_a_device_beside_two_are_in_the_time_of_none_and_counted(tmp_path: Path) -> None:
     given = Given()
     given.span("step", "step 0", 0, 10)
