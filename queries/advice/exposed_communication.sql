@@ -29,7 +29,7 @@
 -- [params]
 -- exposed_step_pct = { type = "DOUBLE", default = 10, doc = "found above this share of the step, in percent" }
 WITH sent AS (
-    SELECT rank, lower(kind) AS kind, exposed_ns, own_ns, per, step_ns
+    SELECT rank, lower(kind) AS kind, step_exposed_ns AS exposed_ns, step_own_ns AS own_ns, per, step_ns
     FROM exchanges
     WHERE is_counted AND id NOT IN (SELECT id FROM hung_calls)
 ), kinds AS (

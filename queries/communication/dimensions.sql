@@ -32,7 +32,7 @@ WITH call AS (
     SELECT coalesce(told, '(not known)') AS dimension, coalesce(any_value(known_by),
             if(told IS NULL, NULL, 'what it exchanges')) AS known_by, rank, max(n_expected) AS n_expected,
         list(DISTINCT what) AS whats, count(*) / any_value(per) AS calls, sum(size_bytes / per) AS size_bytes,
-        sum(own_ns / per) AS busy_ns, sum(exposed_ns / per) AS exposed_ns, any_value(step_ns) AS step_ns
+        sum(step_own_ns / per) AS busy_ns, sum(step_exposed_ns / per) AS exposed_ns, any_value(step_ns) AS step_ns
     FROM call GROUP BY told, rank
 )
 SELECT dimension, any_value(known_by) AS known_by, max(n_expected) AS ranks,

@@ -20,10 +20,10 @@ WITH noted AS (
 ), read AS (
     SELECT mode(input_shape[1] ORDER BY input_shape[1]) AS batch FROM counted_conv_calls WHERE direction = 'fprop'
 ), sent AS (
-    SELECT rank, count(*) / any_value(per) AS calls, sum(own_ns) / any_value(per) AS communication_ns,
-        sum(exposed_ns) / any_value(per) AS exposed_ns, mode(regexp_extract(lower(name), 'gloo|nccl|rccl|mpi|ucc|xccl'))
-            AS library, sum(size_bytes) FILTER (what IN ('all_reduce', 'reduce_scatter')) / any_value(per)
-            AS gradient_bytes
+    SELECT rank, count(*) / any_value(per) AS calls, sum(step_own_ns) / any_value(per) AS communication_ns,
+        sum(step_exposed_ns) / any_value(per) AS exposed_ns,
+        mode(regexp_extract(lower(name), 'gloo|nccl|rccl|mpi|ucc|xccl')) AS library,
+        sum(size_bytes) FILTER (what IN ('all_reduce', 'reduce_scatter')) / any_value(per) AS gradient_bytes
     FROM exchanges WHERE is_counted GROUP BY rank
 ), waited AS (
     SELECT rank, sum(wait_ns) / any_value(per) AS wait_ns, sum(transfer_ns) / any_value(per) AS transfer_ns

@@ -70,7 +70,7 @@ WITH every AS (
     SELECT sum(alone_ns / per_rank) FILTER (category = 'conv') AS conv_ns, sum(alone_ns / per_rank) AS with_layout_ns
     FROM totals WHERE is_counted AND category IN ('conv', 'layout_transpose')
 ), sent AS (
-    SELECT sum(exposed_ns / per) AS exposed_ns, bool_or(name ILIKE '%nccl%') AS is_nccl
+    SELECT sum(step_exposed_ns / per) AS exposed_ns, bool_or(name ILIKE '%nccl%') AS is_nccl
     FROM exchanges WHERE is_counted
 )
 SELECT if(t.has_steps, upper(n.noun[1]) || n.noun[2:], 'Recording') AS what, t.step_ns, s.cv_pct,

@@ -17,7 +17,7 @@ WITH step AS (
         count(DISTINCT layer) AS n_layers
     FROM totals WHERE is_counted
 ), sent AS (
-    SELECT sum(own_ns / per) AS sent_ns FROM exchanges WHERE is_counted
+    SELECT sum(step_own_ns / per) AS sent_ns FROM exchanges WHERE is_counted
 ), found AS (
     SELECT 'idle' AS report, 'what the device waited for, and why' AS shows, idle_ns AS about_ns,
         idle_ns > 0.02 * step_ns AS is_worth FROM step

@@ -19,7 +19,7 @@ WITH sent AS (
     SELECT rank, count(*) / any_value(per) AS messages FROM matched_calls
     WHERE is_counted AND what IN ('send', 'recv', 'send_recv') GROUP BY rank
 ), exposed AS (
-    SELECT rank, sum(exposed_ns / per) AS message_ns FROM exchanges WHERE is_counted GROUP BY rank
+    SELECT rank, sum(step_exposed_ns / per) AS message_ns FROM exchanges WHERE is_counted GROUP BY rank
 ), computed AS (
     SELECT rank, sum(greatest(end_ns - greatest(start_ns, coalesce(until_ns, start_ns)), 0) / per) AS compute_ns
     FROM (SELECT rank, start_ns, end_ns, per, max(end_ns) OVER (PARTITION BY rank ORDER BY start_ns, end_ns DESC, id

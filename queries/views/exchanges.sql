@@ -21,6 +21,8 @@
 -- own_ns = "the part that no earlier communication of the rank covers: sums of it are unions"
 -- hidden_ns = "of own_ns, what computing on the same rank covers"
 -- exposed_ns = "of own_ns, what nothing hides"
+-- step_own_ns = "the part of own_ns inside steps that count"
+-- step_exposed_ns = "the part of exposed_ns inside steps that count"
 -- is_counted = "whether it begins in a step that counts (is not warm-up); always where there are no steps"
 -- per = "steps of its rank that count, or 1 without steps: what a number per step is divided by"
 -- step_ns = "mean time of these; without steps the whole recording"
@@ -52,8 +54,22 @@ WITH sent AS (
     FROM piece
 ), bounded AS (
     -- Computing time before a moment, at both ends: the difference is what covers the row.
-    SELECT o.*, coalesce(a.before_ns + least(o.from_ns, a.end_ns) - a.start_ns, 0) AS computed_before_ns
-    FROM own o ASOF LEFT JOIN busy_until a ON a.rank = o.rank AND o.from_ns >= a.start_ns
+    SELECT o.*, coalesce(a.before_ns + least(o.from_ns, a.end_ns) - a.start_ns, 0) AS computed_before_ns,
+        coalesce(z.before_ns + least(o.until_ns, z.end_ns) - z.start_ns, 0) AS computed_until_ns
+    FROM (SELECT *, greatest(end_ns, from_ns) AS until_ns FROM own) o
+    ASOF LEFT JOIN busy_until a ON a.rank = o.rank AND o.from_ns >= a.start_ns
+    ASOF LEFT JOIN busy_until z ON z.rank = o.rank AND o.until_ns >= z.start_ns
+), windowed AS (
+    -- The same of the windows that count, and how much they hold before each of them.
+    SELECT *, coalesce(sum(computed_until_ns - computed_before_ns) OVER (PARTITION BY rank ORDER BY start_ns
+        ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) - computed_before_ns AS covered_ns
+    FROM (
+        SELECT w.*, coalesce(a.before_ns + least(w.start_ns, a.end_ns) - a.start_ns, 0) AS computed_before_ns,
+            coalesce(z.before_ns + least(w.end_ns, z.end_ns) - z.start_ns, 0) AS computed_until_ns
+        FROM counted_windows w
+        ASOF LEFT JOIN busy_until a ON a.rank = w.rank AND w.start_ns >= a.start_ns
+        ASOF LEFT JOIN busy_until z ON z.rank = w.rank AND w.end_ns >= z.start_ns
+    )
 ), named AS (
     SELECT *, regexp_replace(lower(told), '[^a-z()]', '', 'g') AS short
     FROM (
@@ -72,12 +88,16 @@ SELECT b.id, b.rank, b.name, b.told AS kind,
     b.size_bytes, b.group_size, b.group_name, b.group_ranks, b.group_description, b.sequence, b.dtype,
     b.start_ns, b.end_ns,
         b.end_ns - b.start_ns AS dur_ns,
-    greatest(b.end_ns - b.from_ns, 0) AS own_ns,
-    CAST(CASE WHEN b.end_ns > b.from_ns THEN coalesce(z.before_ns + least(b.end_ns, z.end_ns) - z.start_ns, 0)
-        - b.computed_before_ns ELSE 0 END AS BIGINT) AS hidden_ns, own_ns - hidden_ns AS exposed_ns,
+    b.until_ns - b.from_ns AS own_ns, CAST(b.computed_until_ns - b.computed_before_ns AS BIGINT) AS hidden_ns,
+    own_ns - hidden_ns AS exposed_ns,
+    coalesce(z.before_ns + least(b.until_ns, z.end_ns) - z.start_ns, 0)
+        - coalesce(a.before_ns + least(b.from_ns, a.end_ns) - a.start_ns, 0) AS step_own_ns,
+    CAST(step_own_ns - coalesce(z.covered_ns + least(b.computed_until_ns, z.computed_until_ns), 0)
+        + coalesce(a.covered_ns + least(b.computed_before_ns, a.computed_until_ns), 0) AS BIGINT) AS step_exposed_ns,
     coalesce(b.step, if(b.start_ns < s.end_ns, s.step, NULL)) AS step,
     coalesce(NOT c.has_steps OR b.start_ns < s.end_ns AND NOT s.is_warmup, false) AS is_counted,
     greatest(c.n_steps, 1) AS per, c.step_ns
 FROM named b JOIN scope c ON c.rank = b.rank
-ASOF LEFT JOIN busy_until z ON z.rank = b.rank AND b.end_ns >= z.start_ns
+ASOF LEFT JOIN windowed a ON a.rank = b.rank AND b.from_ns >= a.start_ns
+ASOF LEFT JOIN windowed z ON z.rank = b.rank AND b.until_ns >= z.start_ns
 ASOF LEFT JOIN step_times s ON s.rank = b.rank AND b.start_ns >= s.start_ns

@@ -7,9 +7,9 @@
 -- types = """id BIGINT, rank INTEGER, what VARCHAR, group_name VARCHAR, group_ranks VARCHAR, group_size BIGINT,
 -- group_description VARCHAR, team VARCHAR, sequence BIGINT, step BIGINT, size_bytes BIGINT, start_ns BIGINT,
 -- end_ns BIGINT, dur_ns BIGINT,
--- own_ns BIGINT, hidden_ns BIGINT, exposed_ns BIGINT, is_counted BOOLEAN, per BIGINT, step_ns BIGINT,
--- is_together BOOLEAN, nth BIGINT, n_found BIGINT, n_expected BIGINT, is_complete BOOLEAN, matched_by VARCHAR,
--- unmatched VARCHAR, match_id BIGINT"""
+-- own_ns BIGINT, hidden_ns BIGINT, exposed_ns BIGINT, step_own_ns BIGINT, step_exposed_ns BIGINT,
+-- is_counted BOOLEAN, per BIGINT, step_ns BIGINT, is_together BOOLEAN, nth BIGINT,
+-- n_found BIGINT, n_expected BIGINT, is_complete BOOLEAN, matched_by VARCHAR, unmatched VARCHAR, match_id BIGINT"""
 -- [columns]
 -- group_description = "what the program calls the group, where recorded"
 -- team = "the group: its name and the ranks in it, as far as both are recorded"
@@ -53,8 +53,8 @@ WITH job AS (
     FROM found
 )
 SELECT id, rank, what, group_name, group_ranks, group_size, group_description, team, sequence, step, size_bytes,
-    start_ns, end_ns, dur_ns, own_ns, hidden_ns, exposed_ns, is_counted, per, step_ns, is_together, nth, n_found,
-    n_expected,
+    start_ns, end_ns, dur_ns, own_ns, hidden_ns, exposed_ns, step_own_ns, step_exposed_ns, is_counted, per, step_ns,
+    is_together, nth, n_found, n_expected,
     n_found = n_expected AS is_complete,
     if(is_numbered, 'group and sequence', 'kind and order') AS matched_by, unmatched,
     if(unmatched IS NULL, lowest_id, NULL) AS match_id

@@ -35,4 +35,4 @@ SELECT 'data', rank, id, true, data_ns / per FROM gap WHERE data_ns > 0
 UNION ALL
 SELECT 'allocations', rank, id, true, allocation_ns / per FROM gap WHERE allocation_ns > 0
 UNION ALL
-SELECT 'communication', rank, id, false, exposed_ns / per FROM exchanges WHERE is_counted
+SELECT 'communication', rank, id, false, step_exposed_ns / per FROM exchanges WHERE is_counted

@@ -35,7 +35,7 @@ WITH sent AS (
             AND group_size > 1)
     GROUP BY rank
 ), exposed AS (
-    SELECT rank, sum((own_ns - hidden_ns) / per) AS exposed_ns
+    SELECT rank, sum(step_exposed_ns / per) AS exposed_ns
     FROM exchanges
     WHERE is_counted GROUP BY rank
 ), measured AS (

@@ -30,6 +30,26 @@ def test_what_computing_covers_is_hidden_and_counted_once(tmp_path: Path) -> Non
     assert found[0]["window_pct"] == 100 * 12 / 20
 
 
+def test_what_lies_outside_of_steps_is_no_share_of_one(tmp_path: Path) -> None:
+    """A call of 160 us, 20 of them hidden, is in the first step for 10 and in the second for 50; one goes on."""
+    given = Given()
+    for start in (0, 200):
+        given.span("step", f"step {start // 200}", start, start + 100)
+    given.kernel(SGEMM, 0, 80, launched=1)
+    given.kernel(REDUCE, 90, 250, launched=2, stream=9)
+    given.kernel(SGEMM, 210, 230, launched=201)
+    given.kernel(GATHER, 290, 600, launched=202, stream=9)
+    connection = given.open(tmp_path)
+    query = "SELECT own_ns, exposed_ns, step_own_ns, step_exposed_ns FROM exchanges ORDER BY start_ns"
+    assert connection.execute(query).fetchall() == [
+        (160_000, 140_000, 60_000, 40_000), (310_000, 310_000, 10_000, 10_000)
+    ]  # fmt: skip
+    assert pick(section(connection, "communication/dimensions"), "busy_ns", "exposed_ns", "step_pct") == [
+        (35_000, 25_000, 25.0)
+    ]
+    assert pick(section(connection, "overview/headline"), "exposed_ns") == [(25_000,)]
+
+
 @pytest.mark.long
 def test_two_collectives_at_once_are_one_time_of_communication(tmp_path: Path) -> None:
     given = Given()

@@ -180,9 +180,10 @@ WORKED_OUT = {
     # Rank, ranks: compute, communication as parameter server, tree and ring in ns; speedups.
     (0, 2): (52_675_151.5, 60_510_689, 60_510_689, 30_255_344.5, 0.930773, 0.930773, 1.270345),
     (0, 4): (26_337_575.75, 181_532_067, 121_021_378, 45_383_016.75, 0.506809, 0.714923, 1.468899),
-    # Two all-reduces of this rank overlap: a moment counts once.
-    (1, 2): (49_511_768, 59_076_403, 59_076_403, 29_538_201.5, 0.911918, 0.911918, 1.252670),
-    (1, 4): (24_755_884, 177_229_209, 118_152_806, 44_307_302.25, 0.490252, 0.692915, 1.433811),
+    # Two all-reduces of this rank overlap: a moment counts once. One of them goes on for 30,713 ns between the two
+    # steps, which are no part of either.
+    (1, 2): (49_527_124.5, 59_076_403, 59_076_403, 29_538_201.5, 0.912072, 0.912072, 1.252815),
+    (1, 4): (24_763_562.25, 177_229_209, 118_152_806, 44_307_302.25, 0.490385, 0.693092, 1.434096),
 }
 """By a script of its own from the events of the trace, with rational numbers: 2 (n - 1), 2 ceil(log2 n) and
 2 (n - 1) / n times the bytes over the rate, of all buckets of one step. Views hide none: nothing computes in them."""
@@ -201,7 +202,7 @@ def test_of_two_processes_on_cpus_each_model_is_as_worked_out_by_hand(root: Path
     exposed = {
         row["rank"]: row["removed_ns"] for row in section(connection, "whatif/prediction", costs="communication")
     }
-    assert exposed == {0: pytest.approx(9_557_373.5), 1: pytest.approx(9_464_465)}
+    assert exposed == {0: pytest.approx(9_557_373.5), 1: pytest.approx(9_449_108.5)}
 
 
 @pytest.mark.long
