@@ -44,7 +44,8 @@ SELECT o.rank,
         any_value(l.mean_ns) / 1e6) AS problem,
     'Mostly before ' || nullif(arg_max(o.operator, o.wait_ns), '(no operator)') AS place,
     sum(o.wait_ns) AS saving_ns,
-    coalesce(one_event('gap', any_value(g.most_ns * greatest(c.n_steps, 1) * c.n_devices),
+    coalesce('low: ' || any_value(u.told) || ', which may be busy meanwhile',
+        one_event('gap', any_value(g.most_ns * greatest(c.n_steps, 1) * c.n_devices),
         sum(o.wait_ns * greatest(c.n_steps, 1) * c.n_devices), any_value(c.n_steps)), CASE
         WHEN any_value(q.n) > 0.01 * any_value(q.n_kernels)
         THEN format('low: {} launched kernels are not in the recording, and may have run meanwhile', any_value(q.n))
@@ -57,6 +58,7 @@ SELECT o.rank,
         o.longest_ns / 1e6) ORDER BY o.wait_ns DESC, o.operator) FILTER (o.gaps > 0)[:20] AS evidence
 FROM operators o JOIN scope c ON c.rank = o.rank LEFT JOIN launched l ON l.rank = o.rank
 LEFT JOIN gap g ON g.rank = o.rank LEFT JOIN lost q ON q.rank = o.rank
+LEFT JOIN shared_gpus u ON u.rank = o.rank
 GROUP BY o.rank
 HAVING 100.0 * sum(o.wait_ns) > $host_step_pct * any_value(c.step_ns)
 ORDER BY o.rank

@@ -62,7 +62,8 @@ SELECT rank,
         sum(calls), sum(wait_ns) / 1e6) AS problem,
     'Mostly after ' || arg_max(coalesce(nullif(operator, '(no operator)'), name) || place, wait_ns) AS place,
     sum(wait_ns) AS saving_ns,
-    coalesce(one_event('wait', max(most_ns), sum(all_ns), any_value(n_steps)), CASE
+    coalesce('low: ' || any_value(u.told) || ', which may be busy meanwhile',
+        one_event('wait', max(most_ns), sum(all_ns), any_value(n_steps)), CASE
         WHEN any_value(n_steps) < 2 AND sum(long_ns) > 0.5 * sum(wait_ns)
         THEN format('low: {} waits longer than {} ms are most of it, as where code is compiled or files are read; '
             || 'without a second step nothing tells what comes again', sum(n_long), CAST($wait_start_ms AS BIGINT))
@@ -72,7 +73,7 @@ SELECT rank,
         AS confidence,
     list(format('{} under {}{}: {:.1f} times, {:.3f} ms', name, operator, place, calls, wait_ns / 1e6)
         ORDER BY wait_ns DESC, name, operator, place) AS evidence
-FROM kinds LEFT JOIN lost l USING (rank)
+FROM kinds LEFT JOIN lost l USING (rank) LEFT JOIN shared_gpus u USING (rank)
 GROUP BY rank
 HAVING 100.0 * sum(wait_ns) > $wait_step_pct * any_value(step_ns)
 ORDER BY rank

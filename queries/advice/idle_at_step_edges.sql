@@ -62,13 +62,14 @@ SELECT k.rank, format('The device does nothing for {:.3f} ms where a step ends o
         format(' The DataLoader works ahead already ({}).', any_value(p.loads)), '') AS problem,
     'Mostly before ' || arg_max(k.next, k.idle_ns) AS place, sum(k.idle_ns) AS saving_ns,
     -- Of two steps there is but one such gap.
-    coalesce(one_event('gap', max(k.most_ns), sum(k.all_ns), nullif(any_value(c.n_steps), 2)),
+    coalesce('low: ' || any_value(u.told) || ', which may be busy meanwhile',
+        one_event('gap', max(k.most_ns), sum(k.all_ns), nullif(any_value(c.n_steps), 2)),
         'high that it is idle; ' || coalesce('meanwhile the host is mostly in ' || any_value(m.names),
         'no recorded call or operator of the host fills that time')) AS confidence,
     list(format('before {}: {:.1f} gaps, {:.3f} ms', k.next, k.gaps, k.idle_ns / 1e6)
         ORDER BY k.idle_ns DESC, k.next)[:10] AS evidence
 FROM kinds k JOIN scope c ON c.rank = k.rank LEFT JOIN processes p ON p.rank = k.rank
-LEFT JOIN meanwhile m ON m.rank = k.rank
+LEFT JOIN meanwhile m ON m.rank = k.rank LEFT JOIN shared_gpus u ON u.rank = k.rank
 GROUP BY k.rank
 HAVING 100.0 * sum(k.idle_ns) > $edge_step_pct * any_value(c.step_ns)
 ORDER BY k.rank

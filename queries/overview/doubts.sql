@@ -124,6 +124,10 @@ WITH work AS (
     -- Where none has one, the trace records no launches.
     FROM kernel WHERE n_unlaunched < n AND unlaunched_ns > 0.05 * dur_ns
     UNION ALL
+    SELECT rank, 3.7, concat(upper(told[1]), told[2:], ': what stands below as idle is the rank''s, and the GPU may be '
+        || 'busy meanwhile')
+    FROM shared_gpus
+    UNION ALL
     SELECT rank, 4.5, format('{:,} CUDA graph{} recorded as a whole ({:.1f} % of the busy time): what ran in {}, and '
         || 'when nothing did, is not known', n, if(n = 1, ' was', 's were'), 100.0 * graph_ns / busy_ns,
         if(n = 1, 'it', 'them'))

@@ -227,6 +227,23 @@ def test_devices_carry_the_numbers_of_cuda_and_real_peaks(tmp_path: Path) -> Non
     ]
 
 
+def test_processes_on_one_gpu_share_its_identifier(tmp_path: Path) -> None:
+    """Only a table that maps a process's number of a device tells: all of them may call theirs 0."""
+    kernels = [KERNEL, {**KERNEL, "globalPid": gid(80)}, {**KERNEL, "globalPid": gid(90)}]
+    mapped = [
+        {"gpuId": 3, "cudaId": 0, "pid": 70, "uuid": "b17c"},
+        {"gpuId": 3, "cudaId": 0, "pid": 80, "uuid": "b17c"},
+    ]
+    tables = {"CUPTI_ACTIVITY_KIND_KERNEL": kernels, "TARGET_INFO_GPU": [{"id": 3, "cuDevice": 0, "uuid": "b17c"}]}
+    for name in ("mapped", "not"):
+        (tmp_path / name).mkdir()
+    connection = given(tmp_path / "mapped", TARGET_INFO_CUDA_DEVICE=mapped, **tables)
+    query = "SELECT rank, device, uuid FROM devices ORDER BY rank"
+    assert connection.execute(query).fetchall() == [(0, 0, "b17c"), (1, 0, "b17c"), (2, 0, None)]
+    assert connection.execute("SELECT rank FROM shared_gpus ORDER BY rank").fetchall() == [(0,), (1,)]
+    assert given(tmp_path / "not", **tables).execute("SELECT rank FROM shared_gpus").fetchall() == []
+
+
 @pytest.mark.long
 def test_a_device_without_a_table_of_devices_is_told_by_its_kernels(tmp_path: Path) -> None:
     """A built trace: old exports lack TARGET_INFO_GPU, and so do those that were cut down."""

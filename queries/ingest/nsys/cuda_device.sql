@@ -6,8 +6,9 @@
 -- cudaId = "BIGINT"
 -- gpuId = "BIGINT"
 -- pid = "BIGINT"
+-- uuid = "VARCHAR"
 -- [params.pid]
 -- type = "BIGINT"
 -- doc = "The process; NULL for all of them."
-SELECT DISTINCT ON (cudaId) cudaId AS device, gpuId AS gpu FROM source
+SELECT DISTINCT ON (cudaId) cudaId AS device, gpuId AS gpu, uuid FROM source
 WHERE $pid IS NULL OR pid IS NULL OR pid = $pid ORDER BY cudaId, "row" DESC

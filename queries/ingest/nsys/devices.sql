@@ -7,13 +7,14 @@
 WITH mapped AS (
     FROM cuda_device
     UNION ALL
-    SELECT coalesce(cuDevice, id) AS device, max(id) AS gpu FROM gpu
+    SELECT coalesce(cuDevice, id) AS device, max(id) AS gpu, NULL FROM gpu
     WHERE NOT EXISTS (FROM cuda_device) GROUP BY 1
 ), numbers AS (
     SELECT device FROM mapped UNION SELECT device FROM stage.kernels UNION SELECT device FROM stage.memcpys
 )
 SELECT
-    n.device, g.name, 'gpu' AS kind, g.computeMajor || '.' || g.computeMinor AS architecture, g.smCount AS n_cores,
+    n.device, g.name, m.uuid, 'gpu' AS kind,
+    g.computeMajor || '.' || g.computeMinor AS architecture, g.smCount AS n_cores,
     nullif(TRY(g.maxWarpsPerSm * g.threadsPerWarp), 0) AS max_threads_per_core, g.totalMemory AS memory_bytes,
     g.clockRate AS clock_hz, CAST(nullif(g.memoryBandwidth, 0) AS DOUBLE) AS memory_bytes_per_s,
     CASE WHEN g.memoryBandwidth <> 0 THEN 'the trace (TARGET_INFO_GPU)' END AS peaks_from
