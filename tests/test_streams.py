@@ -44,13 +44,24 @@ def shell(text: str, **variables: str) -> tuple[int, str, str]:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("words", ["report {}", "sql {} .tables", "--version"])
-def test_closed_streams_are_as_if_they_led_nowhere(trace: Path, words: str) -> None:
+@pytest.mark.parametrize(
+    "words", ["report {}", "sql {} .tables", "sql {} 'SELECT 1' --format parquet", "export {} --to chrome", "--version"]
+)
+def test_an_answer_on_a_closed_stdout_is_lost(trace: Path, words: str) -> None:
     command = f"$T {words.format(shlex.quote(str(trace)))}"
-    assert shell(f"{command} >&-") == (0, "", "")
-    code, said, _ = shell(f"{command} <&- 2>&-")
+    assert shell(f"{command} >&-") == (3, "", "traceview: cannot write to stdout: Bad file descriptor.\n")
+    assert shell(f"{command} <&- >&- 2>&-") == (3, "", "")
+    code, said, _ = shell(f"{command} <&- 2>&- | cat -v; exit ${{PIPESTATUS[0]}}")
     assert code == 0 and said
-    assert shell(f"{command} <&- >&- 2>&-") == (0, "", "")
+
+
+@pytest.mark.long
+def test_what_prints_nothing_needs_no_stdout_nor_does_a_command(trace: Path, tmp_path: Path) -> None:
+    command = f"$T report {shlex.quote(str(trace))} -o {shlex.quote(str(tmp_path / 'answer'))}"
+    assert shell(f"{command} <&- >&-") == (0, "", "") and (tmp_path / "answer").stat().st_size
+    command = f"$T collect -o {shlex.quote(str(tmp_path / 'run'))} -- {shlex.quote(sys.executable)} -c 'print(1)'"
+    code, _, said = shell(f"{command} >&-")
+    assert code == 0 and "descriptor" not in said
 
 
 def test_a_wrong_word_where_nobody_can_be_told() -> None:

@@ -69,17 +69,20 @@ def program() -> int:
 
 
 def _open_streams() -> None:
-    """Standard streams that can be used: those that the caller closed lead nowhere, and stdout is UTF-8 in any locale.
+    """Standard streams that can be used, and stdout in UTF-8 in any locale. What the caller closed leads nowhere, for
+    programs that are run too; only what is printed on a closed stdout fails, as on a full disk.
 
     Otherwise the next file that is opened would get the number of the closed stream, and what is printed.
     """
-    for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
+    for number in range(3):
         try:
             os.fstat(number)
         except OSError:
             os.open(os.devnull, os.O_RDWR)
+    for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
         if getattr(sys, name) is None:
-            setattr(sys, name, open(number, mode, encoding="utf-8", closefd=False))  # noqa: SIM115
+            file = os.open(os.devnull, os.O_RDONLY) if number == 1 else number
+            setattr(sys, name, open(file, mode, encoding="utf-8", closefd=False))  # noqa: SIM115
     if isinstance(sys.stdout, TextIOWrapper):
         # Paths need not be text: they leave as they came.
         sys.stdout.reconfigure(encoding="utf-8", errors="surrogateescape", newline="\n")

@@ -209,9 +209,11 @@ def write_parquet(rows: Iterator[Any], output: str | None) -> None:
         ):
             for batch in rows:
                 writer.write_batch(batch)
+        sys.stdout.flush()
     except BrokenPipeError:
         silence()
     except OSError as error:
+        silence()
         raise InputError(f"cannot write to stdout: {error.strerror}.") from error
 
 
