@@ -146,7 +146,7 @@ def _each(times: Sequence[tuple[int, int, int]], costs: list[dict[str, Any]]) ->
     if len(costs) == 1 and cost.get("bare_steps", 0) > 3:
         low, high, mean = cost["bare_low_ns"], cost["bare_high_ns"], cost.get("bare_mean_ns")
         spread = f", {_ms(low)} to {_ms(high)}"
-        spread += f", {_ms(mean)} on average" if mean and not low <= mean <= high else ""
+        spread += f", {_ms(mean)} on average" if mean and mean > high else ""
     notes = [f"{_range(bare)} ms unprofiled{spread}"] if all(bare) else []
     notes += [f"without {_steps(n_warmup)} of warm-up"] if n_warmup else []
     return text + (f" ({'; '.join(notes)})" if notes else "")
