@@ -84,8 +84,8 @@ class TorchRecorder(Recorder):
             if torch.utils.data.get_worker_info() is not None:
                 self.state = DONE  # A loader's worker transforms data; it has no steps.
                 return
-            if self.names.learn(module):
-                self.facts.see_model(module)
+            self.names.learn(module)
+            self.facts.see_model(module)
             self.begin()
             if torch.is_grad_enabled() and not is_frozen(module):
                 self.steps.is_under_way = True

@@ -126,8 +126,9 @@ class Facts:
     """Collects, while the program runs, what `rank-NNNN.meta.json` says about it."""
 
     def __init__(self):
-        # Outermost modules, as weak references, and what is told of each.
-        self.seen = []
+        # Outermost modules, as weak references, and what is told of each; the same by model, and whether it was told
+        # when that was trained; and of the one that runs.
+        self.seen, self.told, self.running = [], weakref.WeakKeyDictionary(), None
         self.warnings = []
         self.rank = self.world_size = None
         # Optimizers whose `step` was seen, and all that were made.
@@ -142,22 +143,28 @@ class Facts:
         self.memory = {}
 
     def see_model(self, root):
-        """An outermost module is called for the first time."""
-        model = unwrap(root)
-        parameters = list(model.parameters())
-        if is_keras(model):  # It keeps the states of random generators as parameters too.
-            parameters = [variable.value for variable in model.trainable_variables]
-        count = sum(parameter.numel() for parameter in parameters)
-        if count or not self.seen:
-            told = {
-                "name": type(model).__name__,
-                "parameters": count,
-                "parameter_dtypes": sorted({_short(parameter.dtype) for parameter in parameters}),
-                "autocast_dtype": _autocast_dtype(),
-                "batch": None,
-                "input": None,
-            }
-            self.seen.append((weakref.ref(model), told))
+        """An outermost module is called. Its first call tells of it, and in its place the first one that trains it: a
+        validation before has a batch and a precision of its own."""
+        model, trains = unwrap(root), root.training and torch.is_grad_enabled()
+        told, is_trained = self.told.get(model, (None, False))
+        if told is None or (trains and not is_trained):
+            parameters = list(model.parameters())
+            if is_keras(model):  # It keeps the states of random generators as parameters too.
+                parameters = [variable.value for variable in model.trainable_variables]
+            told = told or {}
+            told.update(
+                name=type(model).__name__,
+                parameters=sum(parameter.numel() for parameter in parameters),
+                parameter_dtypes=sorted({_short(parameter.dtype) for parameter in parameters}),
+                autocast_dtype=_autocast_dtype(),
+                batch=None,
+                input=None,
+            )
+            if model not in self.told and (told["parameters"] or not self.seen):
+                self.seen.append((weakref.ref(model), told))
+            self.told[model] = told, trains
+        if told["parameters"] or self.running is None:
+            self.running = told
 
     def chosen(self):
         """The model and what is told of it: the largest that an optimizer trains, or else the largest (an optimizer
@@ -172,7 +179,7 @@ class Facts:
 
     def see_input(self, inputs):
         """The first tensor that reaches the model, or, where that takes none, one of its layers."""
-        told = self.seen[-1][1] if self.seen else None
+        told = self.running
         if told is None or told["input"] is not None:
             return
         for value in inputs:

@@ -95,6 +95,24 @@ def test_facts_of_the_model_and_its_input(tensor, name):
     assert (model["batch"], model["input"]["memory_format"]) == (tensor.shape[0], name)
 
 
+def test_the_input_is_that_of_training_where_a_validation_comes_before():
+    from traceview_inject.torch_model import Facts
+
+    model, facts = net().eval(), Facts()
+    with torch.no_grad():
+        facts.see_model(model)
+        facts.see_input([torch.zeros(64, 1, 2, 2)])
+    assert facts.chosen()[1]["batch"] == 64  # As in a program that trains nothing.
+    with torch.autocast("cpu", torch.bfloat16):
+        for batch in (16, 8):
+            facts.see_model(torch.nn.DataParallel(model.train()))
+            facts.see_input([torch.zeros(batch, 1, 2, 2)])
+            facts.see_model(torch.nn.CrossEntropyLoss())
+            facts.see_input([torch.zeros(9)])
+    told = facts.chosen()[1]
+    assert (told["batch"], told["input"]["shape"], told["autocast_dtype"]) == (16, [16, 1, 2, 2], "bfloat16")
+
+
 def test_the_model_is_the_largest_that_an_optimizer_trains():
     from traceview_inject.torch_model import Facts
 
