@@ -136,8 +136,9 @@ class Facts:
         # Forward passes in evaluation mode; of them with gradients that no backward pass used, and that one may have
         # used; and, by model, with gradients that one may yet use.
         self.passes, self.unused, self.maybe_used, self.waiting, self.has_backward = 0, 0, 0, {}, False
-        # Batches by the settings of the DataLoader that gave them, while recording.
-        self.loaders = {}
+        # Batches by the settings of the DataLoader that gave them, while recording, and whether a backward pass used
+        # them; those of which that is not known yet, and whether a pass since may train (None without a pass).
+        self.loaders, self.loaded, self.may_train = {}, [], None
         # All models, by id, where what they hold in memory is noted: when recording begins, and when it ends.
         self.roots = None
         self.memory = {}
@@ -197,11 +198,13 @@ class Facts:
     def see_pass(self, root):
         """An outermost module was called. Passes in evaluation mode before one in training mode had no backward pass,
         unless that ran before."""
+        learns = torch.is_grad_enabled() and any(parameter.requires_grad for parameter in root.parameters())
+        self.may_train = self.may_train or (learns and root.training)
         if root.training:
             self.unused += self.waiting.pop(id(root), 0)
             return
         self.passes += 1
-        if torch.is_grad_enabled() and any(parameter.requires_grad for parameter in root.parameters()):
+        if learns:
             self.waiting[id(root)] = self.waiting.get(id(root), 0) + 1
 
     def see_backward(self):
@@ -209,6 +212,7 @@ class Facts:
         self.has_backward = True
         self.maybe_used += sum(self.waiting.values())
         self.waiting.clear()
+        self._count_batches(True)
 
     def untrained(self):
         """Whether a module's parameters ask for gradients and no optimizer has any of them; as a function. None
@@ -235,8 +239,17 @@ class Facts:
                 ("batch", getattr(iterator, "_index_sampler", None), "batch_size"),
             )
         )
-        settings += (("trains", torch.is_grad_enabled()),)  # A validation loads without gradients.
-        self.loaders[settings] = self.loaders.get(settings, 0) + 1
+        if self.may_train is False:
+            self._count_batches(False)
+        self.loaded.append(settings)
+
+    def _count_batches(self, trains):
+        """Count the batches since the last backward pass or validation, which a loop may fetch ahead or from several
+        loaders. Gradients do not tell: a validation may turn them off only when it has its batch."""
+        for settings in self.loaded:
+            known = (*settings, ("trains", trains))
+            self.loaders[known] = self.loaders.get(known, 0) + 1
+        self.loaded, self.may_train = [], None
 
     def see_job(self):
         """Note rank and size of the job, while its process group still exists."""
@@ -279,6 +292,7 @@ class Facts:
         waiting = sum(self.waiting.values())
         root, model = self.chosen()
         self._see_memory("end")
+        self._count_batches(self.may_train is not False)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             if model is not None and not uses_cuda:

@@ -141,6 +141,30 @@ def test_a_backward_pass_may_be_of_another_model_than_the_one_in_evaluation():
     assert facts.collect([], False)["evaluated"] == {"passes": 3, "with_gradients": 0, "maybe_used": 3}
 
 
+def test_a_loader_trains_whose_batches_a_backward_pass_uses():
+    """Training takes a batch of two loaders and asks a teacher; a validation turns gradients off for its pass alone."""
+    from traceview_inject.torch_model import Facts
+
+    model, teacher, criterion, facts = net(), net().eval(), torch.nn.CrossEntropyLoss(), Facts()
+    one, two, validation = (iter(torch.utils.data.DataLoader([0] * 99, batch_size=size)) for size in (2, 3, 9))
+    for _ in range(2):
+        facts.see_loader(one)
+        facts.see_loader(two)
+        with torch.no_grad():
+            facts.see_pass(teacher)
+        facts.see_pass(model)
+        facts.see_backward()
+        model.eval()
+        for _ in range(3):
+            facts.see_loader(validation)
+            with torch.no_grad():
+                facts.see_pass(model)
+            facts.see_pass(criterion)
+        model.train()
+    found = facts.collect([], False)["loaders"]
+    assert [(it["batch"], it["trains"], it["batches"]) for it in found] == [(2, True, 2), (3, True, 2), (9, False, 6)]
+
+
 def test_a_copy_is_timed_where_there_is_room(monkeypatch):
     from traceview_inject import processor, torch_model
 
