@@ -35,7 +35,7 @@ WITH noted AS (
                 'No step has a backward pass.'),
             format('Step {} holds {:.3f} MB of what {} layers made until the last of them has begun, {:.1f} % of the '
                 || 'peak.', m.step, m.held_bytes / 1e6, m.layers, 100.0 * m.held_bytes / m.peak_bytes)) AS problem,
-        coalesce('Step ' || m.step, 'Outside of the steps of training') AS place, CAST(NULL AS DOUBLE) AS saving_ns,
+        coalesce('Step ' || m.step, 'Inside of steps') AS place, CAST(NULL AS DOUBLE) AS saving_ns,
         if(n.n_unused > 0, 'high: the collector saw it; how much memory it takes depends on what the passes keep',
             'medium: what is kept may be wanted, and gradients be on for nothing but that') AS confidence,
         coalesce(list_sort(m.evidence), []) AS evidence

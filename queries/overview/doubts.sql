@@ -77,6 +77,16 @@ WITH work AS (
     SELECT rank, sum(n) FILTER (name = '[CUDA graph]') AS n, sum(alone_ns) FILTER (name = '[CUDA graph]') AS graph_ns,
         sum(alone_ns) AS busy_ns
     FROM totals WHERE is_counted OR is_carried GROUP BY rank
+), validated AS (
+    -- A validation with gradients ends no step: steps with as many backward passes then differ in their forward ones.
+    SELECT rank, count(*) AS n, count(*) FILTER (n_forward > n_least) AS n_more
+    FROM (SELECT *, min(n_forward) OVER (PARTITION BY rank, n_backward) AS n_least
+        FROM (SELECT r.rank, r.step, count(*) FILTER (r.name = 'forward') AS n_forward,
+                count(*) FILTER (r.name = 'backward') AS n_backward
+            FROM raw.ranges r JOIN step_times s ON s.rank = r.rank AND s.step = r.step AND NOT s.is_warmup
+            WHERE r.kind = 'phase' GROUP BY r.rank, r.step))
+    WHERE rank IN (SELECT rank FROM processes WHERE n_unused > 0)
+    GROUP BY rank
 ), job AS (
     SELECT count(*) AS n FROM raw.ranks
 ), doubt AS (
@@ -210,6 +220,11 @@ WITH work AS (
         if(n_left = 1, '1 is', n_left || ' are')), ''))
     FROM extra e JOIN warmup w USING (rank) WHERE e.n < w.n_all
     QUALIFY row_number() OVER (PARTITION BY rank ORDER BY e.n DESC, module) = 1
+    UNION ALL
+    SELECT rank, 22, format('{} of the {} steps that count run{} more forward passes than others, as where a '
+        || 'validation runs with gradients, which is then part of the step: they are not alike',
+        n_more, n, if(n_more = 1, 's', ''))
+    FROM validated WHERE n_more > 0
     UNION ALL
     SELECT rank, 20, format('Outside the recording a step takes {:.1f} ms, the recorded ones that count {:.1f} ms: '
         || 'they are not like most of the run', bare_ns / 1e6, step_ns / 1e6)

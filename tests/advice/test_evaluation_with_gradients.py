@@ -35,7 +35,7 @@ def test_what_the_collector_counted(n_unused: int, status: str, tmp_path: Path) 
     found = answer(RULE, given, tmp_path)
     assert found.status == status
     if n_unused:
-        assert found.place == "Outside of the steps of training"
+        assert found.place == "Inside of steps"
         assert found.problem == (
             "2 of 3 forward passes in evaluation mode run with gradients, and no backward pass uses them."
         )

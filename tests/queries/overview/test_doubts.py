@@ -89,6 +89,26 @@ def test_a_model_that_nothing_trains_runs_in_some_steps(
     assert doubts(given, tmp_path) == [said] * n_doubts
 
 
+@pytest.mark.parametrize(("n_unused", "validated", "n_doubts"), [(6, (0, 2), 1), (6, (0, 1, 2), 0), (0, (0, 2), 0)])
+def test_a_validation_with_gradients_in_some_steps(
+    n_unused: int, validated: tuple[int, ...], n_doubts: int, tmp_path: Path
+) -> None:
+    """It ends no step: after its three passes comes the next one of training."""
+    given = training(3, 1000, device=None)
+    given.about = {"evaluated": {"passes": 6, "with_gradients": n_unused, "maybe_used": 0}}
+    for number in range(3):
+        for place in range(4 if number in validated else 1):
+            at = 1000 * number + 100 * place
+            given.span("phase", "forward", at + 10, at + 90)
+            given.op("aten::mm", at + 20, at + 80)
+        given.span("phase", "backward", 1000 * number + 500, 1000 * number + 900)
+    said = (
+        "Doubt: 2 of the 3 steps that count run more forward passes than others, as where a validation runs with "
+        "gradients, which is then part of the step: they are not alike."
+    )
+    assert doubts(given, tmp_path) == [said] * n_doubts
+
+
 def test_what_is_left_out_is_of_the_model_that_is_named(tmp_path: Path) -> None:
     """The copy of the warm-up is another one than that which is named."""
     given = Given()
