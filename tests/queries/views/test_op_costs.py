@@ -215,6 +215,33 @@ def test_under_vmap_the_operator_that_runs_counts(tmp_path: Path) -> None:
     ]
 
 
+def test_of_a_tensor_subclass_the_part_that_this_rank_computes_counts(tmp_path: Path) -> None:
+    """A DTensor's operators are recorded with the sizes of the whole, also where several stand in each other; an
+    operator of a subclass that runs no product keeps its own."""
+    given = Given()
+    whole, part = [(1024,), (128, 256), (256, 1024)], [(512,), (128, 256), (256, 512)]
+    given.op("aten::linear", 0, 60, [(128, 256), (1024, 256), (1024,)], ["", "", ""])
+    given.op("aten::addmm", 5, 55, whole, ["", "", ""])
+    given.op("PythonSubclass", 6, 54, whole)
+    given.op("aten::div", 10, 12, [(512,), ()], ["", "2"])
+    given.op("aten::addmm", 20, 50, part, ["", "", ""])
+    given.op("aten::copy_", 22, 24, [(128, 512), (128, 512)], ["", ""])
+    given.op("aten::add_", 70, 90, [(1024, 256), (1024, 256)], ["", ""])
+    given.op("PythonSubclass", 71, 89, [(1024, 256), (1024, 256)])
+    given.op("aten::add_", 80, 88, [(512, 256), (512, 256)], ["", ""])
+    given.op("aten::mm", 100, 120, SQUARE, ["", ""])
+    given.op("PythonSubclass", 101, 119, SQUARE)
+    given.op("aten::exp", 105, 110, [(64, 64)])
+    query = "SELECT op_name, matrix_flop, bytes, busy_ns FROM op_costs ORDER BY op_id"
+    product = 2 * 128 * 256 * 512
+    assert rows(given.open(tmp_path), query) == [
+        ("aten::div", 0, 4 * 2 * 512, 2000),
+        ("aten::addmm", product, 4 * (512 + 128 * 256 + 256 * 512 + 128 * 512), 30000),
+        ("aten::add_", 0, 4 * 3 * 512 * 256, 8000),
+        ("aten::mm", FLOP, 49152, 20000),
+    ]
+
+
 def test_a_tensor_without_strides_is_not_dense(tmp_path: Path) -> None:
     """How many elements of a sparse one are stored is not recorded; where no strides are recorded nothing is said."""
     given = Given()
