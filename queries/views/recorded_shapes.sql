@@ -32,8 +32,10 @@ WITH said AS (
     SELECT row_number() OVER () AS number, * FROM recorded WHERE len(x) >= 3 AND len(w) = len(x)
         AND list_max(list_concat(x, w, dy, stride, padding, dilation, output_padding, [groups])) < 2147483648
 ), best AS (
-    SELECT a.call_id AS op_id,
-        arg_min(t.number, row(t.stride IS NULL AND t.dy IS NULL, t.position, o.depth, o.id)) AS number
+    -- Around an operator on a tensor subclass (DTensor) stands one with the sizes of the whole.
+    SELECT a.call_id AS op_id, arg_min(t.number, row(coalesce(
+            o.parent_id NOT IN (SELECT id FROM raw.ops WHERE name = 'PythonSubclass'), true),
+        t.stride IS NULL AND t.dy IS NULL, t.position, o.depth, o.id)) AS number
     FROM raw.ops o JOIN attributed.op a ON a.id = o.id
     JOIN told t ON t.name = o.name AND t.shapes = o.shapes AND t.inputs IS NOT DISTINCT FROM o.inputs
         AND t.types IS NOT DISTINCT FROM o.types

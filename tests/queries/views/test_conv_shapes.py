@@ -27,6 +27,19 @@ def test_a_call_that_two_sources_tell_of_is_one_call(tmp_path: Path) -> None:
         assert rows(connection, "SELECT sum(dur_ns) FROM busy") == [(100_000,)]
 
 
+def test_of_a_tensor_subclass_the_shape_is_that_of_this_rank_s_part(tmp_path: Path) -> None:
+    """A DTensor's convolution is recorded with the whole batch, the one that runs inside it with this rank's."""
+    given = Given()
+    conv(given, 0, (16, 3, 32, 32), (8, 3, 3, 3), padding=1)
+    given.rows["ops"][-1]["dur_ns"] = 40_000
+    given.op("PythonSubclass", 5, 38)
+    conv(given, 20, (8, 3, 32, 32), (8, 3, 3, 3), padding=1)
+    with given.open(tmp_path) as connection:
+        flop = 2 * 8 * 8 * 32 * 32 * 3 * 9
+        assert rows(connection, "SELECT input_shape, flop FROM conv_calls") == [([8, 3, 32, 32], flop)]
+        assert rows(connection, "SELECT sum(matrix_flop) FROM op_costs") == [(flop,)]
+
+
 HUGE = 2**62
 
 
