@@ -186,9 +186,10 @@ class Facts:
         for value in inputs:
             for tensor in value if isinstance(value, (list, tuple)) else (value,):
                 if isinstance(tensor, torch.Tensor) and tensor.dim() and tensor.device.type != "meta":
-                    told["batch"] = tensor.shape[0]
+                    shape = [_size(tensor, axis) for axis in range(tensor.dim())]
+                    told["batch"] = shape[0]
                     told["input"] = {
-                        "shape": list(tensor.shape),
+                        "shape": shape,
                         "dtype": _short(tensor.dtype),
                         "device": str(tensor.device),
                         "memory_format": _memory_format(tensor),
@@ -471,6 +472,12 @@ def _autocast_dtype():
         if _told(lambda device=device: torch.is_autocast_enabled(device)):
             return _short(torch.get_autocast_dtype(device))
     return None
+
+
+def _size(tensor, axis):
+    """The size of an axis; "?" where the parts of a nested tensor have different ones."""
+    size = _told(lambda: tensor.size(axis))
+    return size if isinstance(size, int) else "?"
 
 
 def _memory_format(tensor):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 torch = pytest.importorskip("torch")
@@ -111,6 +113,18 @@ def test_the_input_is_that_of_training_where_a_validation_comes_before():
             facts.see_input([torch.zeros(9)])
     told = facts.chosen()[1]
     assert (told["batch"], told["input"]["shape"], told["autocast_dtype"]) == (16, [16, 1, 2, 2], "bfloat16")
+
+
+@pytest.mark.parametrize("layout", [torch.jagged, torch.strided])
+@pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors")
+def test_an_axis_of_a_nested_tensor_has_no_one_size(layout):
+    from traceview_inject.torch_model import Facts
+
+    facts = Facts()
+    facts.see_model(net())
+    facts.see_input([torch.nested.nested_tensor([torch.zeros(5, 64), torch.zeros(17, 64)], layout=layout)])
+    model = facts.chosen()[1]
+    assert (model["batch"], json.dumps(model["input"]["shape"])) == (2, '[2, "?", 64]')
 
 
 def test_the_model_is_the_largest_that_an_optimizer_trains():
