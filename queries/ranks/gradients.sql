@@ -1,7 +1,8 @@
 -- title = "Gradients and parameters"
 -- doc = """Bytes that a rank gives into all-reduce and reduce-scatter {per step|in the recording}, beside those of the
--- model's parameters: in plain data parallel training they are equal where gradients have the parameters' type."""
--- cannot = "No all-reduce or reduce-scatter whose bytes are recorded."
+-- model's parameters: in plain data parallel training they are equal where gradients have the parameters' type.
+-- Those of the forward pass and of tensor parallel groups are of activations: they do not count."""
+-- cannot = "No all-reduce or reduce-scatter of gradients whose bytes are recorded."
 -- top = 16
 -- [columns]
 -- rank = "process of the job"
@@ -12,7 +13,11 @@
 -- verdict = "what that says"
 WITH sent AS (
     SELECT rank, sum(size_bytes / per) AS gradient_bytes, mode(dtype) AS dtype FROM exchanges
-    WHERE is_counted AND what IN ('all_reduce', 'reduce_scatter') AND size_bytes > 0 GROUP BY rank
+    WHERE is_counted AND what IN ('all_reduce', 'reduce_scatter') AND size_bytes > 0
+        AND phase IS DISTINCT FROM 'forward'
+        AND id NOT IN (SELECT m.id FROM matched_calls m JOIN process_groups g ON g.team = m.team
+            WHERE g.dimension = 'tensor')
+    GROUP BY rank
 ), noted AS (
     SELECT c.rank, max(TRY_CAST(p.value->>'$.model.parameters' AS BIGINT)) AS parameters
     FROM raw.captures c, json_each(c.options, '$.ranks') p

@@ -10,6 +10,7 @@
 -- group_name = "process group, where recorded"
 -- sequence = "number of the call in its group, where recorded"
 -- step = "step in which it was launched, else in which it began; NULL outside of steps"
+-- phase = "pass that launched it, where known: forward, backward, optimizer, data"
 -- size_bytes = "bytes of the input, where recorded"
 -- group_size = "ranks that take part, where recorded"
 -- group_ranks = "which they are, as JSON, where recorded"
@@ -28,14 +29,17 @@
 -- step_ns = "mean time of these; without steps the whole recording"
 WITH sent AS (
     SELECT e.id, e.rank, e.name, e.start_ns, e.end_ns, e.step, c.kind, c.size_bytes, c.group_size, c.dtype,
-        c.group_name, c.group_ranks, c.group_description, c.sequence, k.op_path
+        c.group_name, c.group_ranks, c.group_description, c.sequence, k.op_path, k.phase
     FROM performed e LEFT JOIN raw.collectives c ON c.kernel_id = e.id LEFT JOIN raw.kernels k ON k.id = e.id
     WHERE e.category = 'communication' AND (e.kind <> 'op'
         OR e.rank NOT IN (SELECT rank FROM raw.collectives WHERE kernel_id IS NULL))
     UNION ALL
-    SELECT id, rank, name, start_ns, start_ns + dur_ns, NULL, kind, size_bytes, group_size, dtype, group_name,
-        group_ranks, group_description, sequence, NULL
-    FROM raw.collectives WHERE kernel_id IS NULL AND rank NOT IN (SELECT rank FROM raw.kernels)
+    -- A thread of gloo runs them one after the other, as PyTorch's operators ask for them.
+    SELECT c.id, c.rank, c.name, c.start_ns, c.start_ns + c.dur_ns, NULL, c.kind, c.size_bytes, c.group_size, c.dtype,
+        c.group_name, c.group_ranks, c.group_description, c.sequence, NULL, o.phase
+    FROM raw.collectives c ASOF LEFT JOIN (FROM raw.ops WHERE starts_with(name, 'c10d::')) o
+        ON o.rank = c.rank AND c.start_ns >= o.start_ns
+    WHERE c.kernel_id IS NULL AND c.rank NOT IN (SELECT rank FROM raw.kernels)
 ), own AS (
     SELECT *, greatest(start_ns, coalesce(max(end_ns) OVER (PARTITION BY rank ORDER BY start_ns, end_ns DESC, id
         ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), start_ns)) AS from_ns
@@ -86,8 +90,7 @@ SELECT b.id, b.rank, b.name, b.told AS kind,
         WHEN short LIKE 'sendrecv%' AND regexp_matches(op_path, '(?i)all_?to_?all') THEN 'all_to_all'
         WHEN short LIKE 'sendrecv%' THEN 'send_recv' ELSE lower(told) END AS what,
     b.size_bytes, b.group_size, b.group_name, b.group_ranks, b.group_description, b.sequence, b.dtype,
-    b.start_ns, b.end_ns,
-        b.end_ns - b.start_ns AS dur_ns,
+    b.phase, b.start_ns, b.end_ns, b.end_ns - b.start_ns AS dur_ns,
     b.until_ns - b.from_ns AS own_ns, CAST(b.computed_until_ns - b.computed_before_ns AS BIGINT) AS hidden_ns,
     own_ns - hidden_ns AS exposed_ns,
     coalesce(z.before_ns + least(b.until_ns, z.end_ns) - z.start_ns, 0)

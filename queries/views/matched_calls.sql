@@ -5,14 +5,15 @@
 -- whole_job = true
 -- empty_without = ["exchanges"]
 -- types = """id BIGINT, rank INTEGER, what VARCHAR, group_name VARCHAR, group_ranks VARCHAR, group_size BIGINT,
--- group_description VARCHAR, team VARCHAR, sequence BIGINT, step BIGINT, size_bytes BIGINT, start_ns BIGINT,
--- end_ns BIGINT, dur_ns BIGINT,
+-- group_description VARCHAR, team VARCHAR, sequence BIGINT, step BIGINT, phase VARCHAR, size_bytes BIGINT,
+-- start_ns BIGINT, end_ns BIGINT, dur_ns BIGINT,
 -- own_ns BIGINT, hidden_ns BIGINT, exposed_ns BIGINT, step_own_ns BIGINT, step_exposed_ns BIGINT,
 -- is_counted BOOLEAN, per BIGINT, step_ns BIGINT, is_together BOOLEAN, nth BIGINT,
 -- n_found BIGINT, n_expected BIGINT, is_complete BOOLEAN, matched_by VARCHAR, unmatched VARCHAR, match_id BIGINT"""
 -- [columns]
 -- group_description = "what the program calls the group, where recorded"
 -- team = "the group: its name and the ranks in it, as far as both are recorded"
+-- phase = "pass that launched it, where known"
 -- match_id = "what the calls of one collective share; NULL where it is not matched"
 -- matched_by = "group and sequence, or kind and order"
 -- unmatched = "why it is not matched"
@@ -52,10 +53,9 @@ WITH job AS (
         WHEN n_found < 2 THEN 'recorded on one rank only' END AS unmatched
     FROM found
 )
-SELECT id, rank, what, group_name, group_ranks, group_size, group_description, team, sequence, step, size_bytes,
-    start_ns, end_ns, dur_ns, own_ns, hidden_ns, exposed_ns, step_own_ns, step_exposed_ns, is_counted, per, step_ns,
-    is_together, nth, n_found, n_expected,
-    n_found = n_expected AS is_complete,
+SELECT id, rank, what, group_name, group_ranks, group_size, group_description, team, sequence, step, phase,
+    size_bytes, start_ns, end_ns, dur_ns, own_ns, hidden_ns, exposed_ns, step_own_ns, step_exposed_ns, is_counted, per,
+    step_ns, is_together, nth, n_found, n_expected, n_found = n_expected AS is_complete,
     if(is_numbered, 'group and sequence', 'kind and order') AS matched_by, unmatched,
     if(unmatched IS NULL, lowest_id, NULL) AS match_id
 FROM judged

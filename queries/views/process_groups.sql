@@ -19,14 +19,16 @@
 -- known_by = "the name of the group, or what it exchanges"
 -- verdict = "the same in words, by what it exchanges"
 WITH call AS (
-    SELECT m.*, k.phase FROM matched_calls m LEFT JOIN raw.kernels k ON k.id = m.id WHERE m.is_counted
+    FROM matched_calls WHERE is_counted
 ), team AS (
     SELECT team, group_name, any_value(group_description) AS group_description, max(n_expected) AS n_expected,
         count(DISTINCT rank) AS ranks, min(rank) AS lowest,
         string_agg(DISTINCT what, ', ' ORDER BY what) AS kinds, list(DISTINCT what) AS whats,
         sum(1.0 / per) / count(DISTINCT rank) AS per_step,
         sum(size_bytes / per) / count(DISTINCT rank) AS size_bytes,
-        100.0 * count(*) FILTER (phase = 'forward') / nullif(count(phase), 0) AS forward_pct
+        100.0 * count(*) FILTER (phase = 'forward') / nullif(count(phase), 0) AS forward_pct,
+        100.0 * count(*) FILTER (phase = 'forward' AND what = 'all_reduce')
+            / nullif(count(phase) FILTER (what = 'all_reduce'), 0) AS reduced_forward_pct
     FROM call GROUP BY team, group_name
 ), work AS (
     SELECT rank, name, sum(n / per) AS n FROM totals
@@ -54,7 +56,7 @@ WITH call AS (
             WHEN list_contains(t.whats, 'all_gather') AND list_contains(t.whats, 'reduce_scatter')
                 AND coalesce(s.same_pct >= 70, false)
                 THEN 'sharded data parallel (or sequence parallel): all-gather and reduce-scatter'
-            WHEN list_contains(t.whats, 'all_reduce') AND t.forward_pct >= 20 AND coalesce(s.same_pct >= 70, false)
+            WHEN t.reduced_forward_pct >= 20 AND coalesce(s.same_pct >= 70, false)
                 THEN 'tensor parallel: all-reduce in the forward pass'
             WHEN list_has_any(t.whats, ['all_reduce', 'reduce_scatter']) AND coalesce(s.same_pct >= 70, false)
                 THEN 'data parallel: the same work, gradients added up'

@@ -382,6 +382,42 @@ def test_data_parallel_and_pipeline_parallel_are_told_apart(tmp_path: Path) -> N
         assert (row["kind"], row["calls"]) == ("send_recv", 6)
 
 
+def test_an_all_reduce_of_activations_is_tensor_parallel(tmp_path: Path) -> None:
+    """Gloo runs it on a thread of its own, after the operator that asks for it; FSDP gathers in the forward pass and
+    adds up gradients in the backward pass."""
+    asked = {
+        "tensor": (("forward", "all_reduce"), ("backward", "all_reduce")),
+        "sharded": (("forward", "all_gather"), ("backward", "all_reduce")),
+    }
+    for name, calls in asked.items():
+        made = []
+        for rank in range(2):
+            given = Given(rank)
+            given.about["model"] = {"parameters": 1000}
+            for step in range(3):
+                start = 1000.0 * step
+                given.span("step", f"step#{step}", start, start + 1000)
+                for place, (phase, kind) in enumerate(calls):
+                    at = start + 100 + 400 * place
+                    given.span("phase", phase, at, at + 300)
+                    given.op("aten::mm", at + 10, at + 50)
+                    given.op(f"c10d::{kind.replace('_', '')}_", at + 60, at + 70)
+                    given.collective(
+                        f"gloo:{kind}", at + 80, at + 290, kind=kind, size_bytes=4000, group_size=2, dtype="float"
+                    )
+            made.append(given)
+        write(tmp_path / name, *made)
+    verdicts = {
+        "tensor": ("tensor parallel: all-reduce in the forward pass", 50.0, []),
+        "sharded": ("data parallel: the same work, gradients added up", 50.0, [(4000.0, 1.0)] * 2),
+    }
+    for name, (verdict, forward_pct, gradients) in verdicts.items():
+        with connected(tmp_path / name) as connection:
+            (row,) = section(connection, "ranks/parallelism")
+            assert (row["verdict"], row["forward_pct"]) == (verdict, forward_pct)
+            assert pick(section(connection, "ranks/gradients"), "gradient_bytes", "ratio") == gradients
+
+
 def test_gradient_bytes_beside_the_parameters(tmp_path: Path) -> None:
     made = Job(ranks=2, steps=2, buckets=2).build()
     for given in made:
