@@ -5,13 +5,14 @@
 -- not recorded."""
 -- cannot = """No Python frames with work of a device were recorded (`traceview collect --stacks`, or
 -- torch.profiler.profile(with_stack=True))."""
--- leave_out = ["forward_ns", "backward_ns", "calls"]
--- rest = ["device_ns", "forward_ns", "backward_ns", "share_pct", "host_ns", "idle_ns"]
+-- leave_out = ["other_ns", "forward_ns", "backward_ns", "calls"]
+-- rest = ["device_ns", "forward_ns", "backward_ns", "other_ns", "share_pct", "host_ns", "idle_ns"]
 -- [columns]
 -- line = "file, line and function; file and kernel of generated code; (no line) for what neither is known of"
 -- device_ns = "device time {per step|in the recording}, overlaps counted once"
--- forward_ns = "of it of forward operators and all else"
--- backward_ns = "of it of backward operators"
+-- forward_ns = "of it of the forward pass"
+-- backward_ns = "of it of the backward pass"
+-- other_ns = "of it of everything else: optimizer, data, what has neither a layer nor a pass"
 -- share_pct = "of all device time"
 -- calls = "activities of the device {per step|in the recording}"
 -- host_ns = "time of the launching thread at this line, without lines that it calls"
@@ -28,8 +29,10 @@ WITH line AS (
             || coalesce(o.function, c.function, ''), ': ')) AS line,
         count(*) / any_value(b.per_rank) AS calls,
         sum(b.step_alone_ns / b.per_rank) AS device_ns,
-        coalesce(sum(b.step_alone_ns / b.per_rank) FILTER (b.op_is_backward), 0) AS backward_ns
-    FROM busy b LEFT JOIN raw.kernels k ON k.id = b.id AND b.kind = 'kernel'
+        coalesce(sum(b.step_alone_ns / b.per_rank) FILTER (b.pass = 'forward'), 0) AS forward_ns,
+        coalesce(sum(b.step_alone_ns / b.per_rank) FILTER (b.pass = 'backward'), 0) AS backward_ns
+    FROM (SELECT *, training_pass(is_carried, op_id IS NOT NULL, op_is_backward, op_phase, layer, category, direction)
+        AS pass FROM busy) b LEFT JOIN raw.kernels k ON k.id = b.id AND b.kind = 'kernel'
     LEFT JOIN raw.memcpys m ON m.id = b.id AND b.kind = 'copy'
     LEFT JOIN source_lines o ON o.op_id = b.op_id
     LEFT JOIN source_lines c ON c.launch_id = coalesce(k.launch_id, m.launch_id) AND b.op_id IS NULL
@@ -50,11 +53,11 @@ WITH line AS (
     FROM stretch s JOIN idle_gaps g ON g.rank = s.rank AND s.from_ns < g.until_ns AND s.until_ns > g.from_ns
     JOIN line l ON l.id = s.frame_id JOIN scope c ON c.rank = s.rank GROUP BY l.line
 ), every AS (
-    SELECT line, s.device_ns, s.backward_ns, s.calls, h.host_ns, w.idle_ns
+    SELECT line, s.device_ns, s.forward_ns, s.backward_ns, s.calls, h.host_ns, w.idle_ns
     FROM spent s FULL JOIN hosted h USING (line) LEFT JOIN waited w USING (line)
 )
-SELECT line, coalesce(device_ns, 0) AS device_ns, coalesce(device_ns - backward_ns, 0) AS forward_ns,
-    coalesce(backward_ns, 0) AS backward_ns,
+SELECT line, coalesce(device_ns, 0) AS device_ns, coalesce(forward_ns, 0) AS forward_ns,
+    coalesce(backward_ns, 0) AS backward_ns, coalesce(device_ns - forward_ns - backward_ns, 0) AS other_ns,
     100.0 * coalesce(device_ns, 0) / nullif((SELECT sum(device_ns) FROM spent), 0) AS share_pct,
     coalesce(calls, 0) AS calls, host_ns, if(host_ns IS NULL, NULL, coalesce(idle_ns, 0)) AS idle_ns
 FROM every WHERE EXISTS (FROM source_lines)

@@ -28,6 +28,19 @@ def test_a_line_has_the_time_of_what_it_launched_and_the_idle_time_it_caused(tmp
     assert [row["share_pct"] for row in found] == pytest.approx([500 / 7, 200 / 7, 0])
 
 
+def test_a_line_that_does_a_whole_step_has_its_passes_apart(tmp_path: Path) -> None:
+    given = Given()
+    given.span("python", "train.py(28): main", 0, 200)
+    given.op("aten::mm", 10, 40)
+    given.op("aten::randn", 50, 55)
+    given.span("phase", "backward", 60, 110)
+    given.op("aten::mm", 60, 110)
+    given.span("phase", "optimizer", 120, 190)
+    given.op("aten::lerp_", 120, 190)
+    found = section(given.open(tmp_path), "lines/lines")
+    assert pick(found, "device_ns", "forward_ns", "backward_ns", "other_ns") == [(155_000, 30_000, 50_000, 75_000)]
+
+
 def test_without_frames_nothing_is_said(tmp_path: Path) -> None:
     given = Given()
     given.op("aten::add", 0, 10)
