@@ -23,6 +23,7 @@ BENCHMARKS = sorted((Path(__file__).resolve().parent.parent / "benchmarks").glob
 PROGRAMS = [path for path in BENCHMARKS if "__main__" in path.read_text(encoding="utf-8")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", first(4, PROGRAMS), ids=lambda path: path.stem)
 def test_a_benchmark_says_what_it_takes(path: Path) -> None:
     found = subprocess.run([sys.executable, str(path), "--help"], capture_output=True, text=True, timeout=600)
@@ -30,6 +31,7 @@ def test_a_benchmark_says_what_it_takes(path: Path) -> None:
     assert found.stdout.startswith(f"usage: {path.name}")
 
 
+@pytest.mark.slow
 def test_searches_for_nothing_run_tune(root: Path) -> None:
     words = [sys.executable, str(root / "benchmarks" / "false_claims.py"), "--times", "1", "--budget", "5s", "--"]
     found = subprocess.run([*words, sys.executable, "-c", "pass"], capture_output=True, text=True, timeout=600)
@@ -53,6 +55,7 @@ def test_what_a_benchmark_imports_of_traceview_is_there(path: Path) -> None:
         assert hasattr(found, name) or importlib.util.find_spec(f"{module}.{name}"), (module, name)
 
 
+@pytest.mark.slow
 def test_the_floor_of_an_nsys_export_reads_it(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(root / "benchmarks")
     tables = {"StringIds": [{"id": 1, "value": "k"}], "CUPTI_ACTIVITY_KIND_KERNEL": [{"start": 1, "end": 2}]}
@@ -62,6 +65,7 @@ def test_the_floor_of_an_nsys_export_reads_it(root: Path, tmp_path: Path, monkey
     assert (found.returncode, found.stderr) == (0, "")
 
 
+@pytest.mark.slow
 def test_a_repeated_capture_holds_every_copy_later_than_the_one_before(root: Path, tmp_path: Path) -> None:
     # Repeated by kernels, of which a capture of a processor has none: three copies for three of them.
     repeat = runpy.run_path(str(root / "benchmarks/reports.py"))["repeat"]

@@ -9,6 +9,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parent.parent
 
 VIEW = """-- title = "longest"
@@ -92,6 +94,7 @@ sys.exit(main(["report", "trace.json", "longest", "--format", "json", "-o", "rep
 """
 
 
+@pytest.mark.slow
 def test_a_view_report_rule_category_device_and_format_need_nothing_else(tmp_path: Path) -> None:
     for folder in ("traceview", "queries", "collectors"):
         shutil.copytree(ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("__pycache__"))

@@ -35,6 +35,8 @@ from traceview.render import renderer
 from traceview.render.characters import DEFAULT_IGNORABLE
 from traceview.render.notebook import Answer
 
+pytestmark = pytest.mark.slow
+
 HEADS = ("=1+1 ", "@SUM(A1) ", "\t=1 ", "-1 ", "\uff0b1 ", "")
 TAIL = (
     "\x1b[31m\x1b]0;t\x07\r\n# section: forged\n| `x` |\u202e\u2066\u200b[red]x[/] [l](http://evil) ![i](http://evil/x)"

@@ -27,6 +27,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_the_examples_of_the_pages_run(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     short, block = (
         re.findall(r"# In Python\n\n```python\n(.*?)```", (ROOT / page).read_text(encoding="utf-8"), re.DOTALL)[0]
@@ -54,6 +55,7 @@ def printed(capsys: pytest.CaptureFixture[str], *words: str) -> list[dict[str, o
     return sections
 
 
+@pytest.mark.slow
 def test_answers_are_those_of_the_command_line(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     trace = str(folder / "trace.json.gz")
     for section in printed(capsys, "report", trace, "steps"):

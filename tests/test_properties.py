@@ -18,6 +18,8 @@ import traceview
 from traceview import store
 from traceview.analysis.values import as_object
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parent.parent
 LENET = ROOT / "samples" / "kineto" / "torch-2.13.0-lenet-cpu.json.gz"
 REPORTS = ("overview", "conv", "idle", "critical")

@@ -71,6 +71,7 @@ def test_a_wrong_word_where_nobody_can_be_told() -> None:
     assert code == 3
 
 
+@pytest.mark.slow
 def test_a_check_that_fails_does_so_without_a_reader(tmp_path: Path) -> None:
     trace = shutil.copy(SAMPLES / "onednn/onednn-3.12.0-lenet-cpu.log.gz", tmp_path)
     command = f"$T advise {shlex.quote(str(trace))} --at-least 0 --fail-over 0%"
@@ -85,6 +86,7 @@ def test_a_full_disk_is_said(words: str, variables: dict[str, str]) -> None:
     assert shell(f"$T {words} >/dev/full", **variables) == (3, "", said)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
 @pytest.mark.parametrize(
     "words",
@@ -119,6 +121,7 @@ def ended(words: list[str], number: int, when: float, where: Path | None = None)
     return process.returncode, said
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="no /proc tells when the program is loaded")
 @pytest.mark.parametrize(("number", "code", "says"), [(signal.SIGINT, 130, "traceview: interrupted\n"), (15, 143, "")])
 def test_a_signal_ends_a_query(trace: Path, number: int, code: int, says: str) -> None:

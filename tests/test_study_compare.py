@@ -40,6 +40,7 @@ def pair(shared: Path, captures) -> Report:  # type: ignore[no-untyped-def]
     return compare.compare([run_of(captures.open(path), path.name, (1, 16)) for path in paths], ["model"])
 
 
+@pytest.mark.slow
 @pytest.mark.shared
 def test_the_nvprof_pair_differs_by_11_2_ms_a_step(pair: Report) -> None:
     old, new = table(pair, "ranking")
@@ -206,6 +207,7 @@ def sample(captures) -> Callable[[str], Run]:  # type: ignore[no-untyped-def]
     return measured
 
 
+@pytest.mark.slow
 def test_what_fusing_gives_in_onnx_runtime(sample: Callable[[str], Run]) -> None:
     """AlexNet with and without its optimizations: activations are gone, every convolution but one is faster."""
     plain = sample("onnxruntime/onnxruntime-1.31.1-alexnet-unfused-cpu.json.gz")
@@ -240,6 +242,7 @@ def test_three_frameworks_stand_in_one_table_by_work(sample: Callable[[str], Run
     assert (of["A", "convolution"]["busy_ns"], of["C", "convolution"]["busy_ns"]) == (near(2136.07e6), near(733.57e6))
 
 
+@pytest.mark.slow
 def test_logs_of_single_steps_beside_a_timeline(sample: Callable[[str], Run]) -> None:
     """Their layers and what is in none add up to the step, and no part has the noise of a timeline that it lacks."""
     names = ("onnxruntime/onnxruntime-1.31.1", "opencv_dnn/opencv-4.14.0", "cntk_timing/cntk-2.7")
@@ -261,6 +264,7 @@ def test_logs_of_single_steps_beside_a_timeline(sample: Callable[[str], Run]) ->
     assert costs == [("B", "known in A alone"), ("C", "known in A alone")]
 
 
+@pytest.mark.slow
 def test_gradients_that_one_of_two_computes_at_once_stand_beside_both_of_the_other(
     sample: Callable[[str], Run],
 ) -> None:
@@ -276,6 +280,7 @@ def test_gradients_that_one_of_two_computes_at_once_stand_beside_both_of_the_oth
     assert (conv2["base_ns"], conv2["total_ns"]) == (near(181.79e6), near(580.27e6))
 
 
+@pytest.mark.slow
 def test_two_frameworks_on_one_network(sample: Callable[[str], Run]) -> None:
     """AlexNet, batch 16, by PyTorch and by Keras on TensorFlow: layers meet whatever they are called."""
     torch = sample("kineto/torch-2.13.0-alexnet-cpu.json.gz")

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from asked import connected
 from given import Given, write
 from jobs import Job
 
 from traceview.analysis import advice
 from traceview.analysis.model import Finding
+
+pytestmark = pytest.mark.slow
 
 
 def answer(folder: Path, *made: Given, world_size: int | None = None) -> Finding:

@@ -42,6 +42,7 @@ def test_the_least_time_may_pass_beside_what_began_earlier(tmp_path: Path) -> No
     assert answer(RULE, given, tmp_path).saving_ns == 50_000
 
 
+@pytest.mark.slow
 def test_with_few_convolutions_it_is_not(tmp_path: Path) -> None:
     assert answer(RULE, steps(False, 22), tmp_path / "above").status == "found"
     assert answer(RULE, steps(False, 21), tmp_path / "below").status == "not found"

@@ -26,6 +26,7 @@ def run(first_us: float, has_steps: bool = True, step_us: float = 0) -> Given:
     return given
 
 
+@pytest.mark.slow
 def test_before_the_steps_it_is_once_per_run_and_idle_time_only(tmp_path: Path) -> None:
     found = answer(RULE, run(2005, step_us=100), tmp_path)
     assert (found.status, found.saving_ns, found.run_ns, found.step_ns) == ("found", 2_000_000, 8_000_000, None)

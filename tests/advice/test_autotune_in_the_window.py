@@ -22,6 +22,7 @@ def steps(search_us: float) -> Given:
     return given
 
 
+@pytest.mark.slow
 def test_a_search_in_a_counted_step_is_found(tmp_path: Path) -> None:
     found = answer(RULE, steps(30), tmp_path)
     assert (found.status, found.saving_ns) == ("found", 30_000)

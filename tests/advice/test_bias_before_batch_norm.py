@@ -9,6 +9,8 @@ import pytest
 from advised import answer, training
 from given import Given, conv, conv_backward
 
+pytestmark = pytest.mark.slow
+
 RULE = "bias_before_batch_norm"
 
 SHAPE, FILTER = (2, 8, 32, 32), (8, 8, 3, 3)

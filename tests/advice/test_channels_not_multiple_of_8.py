@@ -8,6 +8,8 @@ import pytest
 from advised import answer, training
 from given import Given, conv
 
+pytestmark = pytest.mark.slow
+
 RULE = "channels_not_multiple_of_8"
 
 HALF = "sm80_xmma_fprop_implicit_gemm_indexed_f16f16_f16f32_f32_nhwckrsc_nhwc_tilesize128x128x32"

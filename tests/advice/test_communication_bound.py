@@ -14,6 +14,8 @@ from jobs import Job
 
 from traceview.analysis import advice
 
+pytestmark = pytest.mark.slow
+
 RULE = "communication_bound"
 
 

@@ -38,6 +38,7 @@ def found(folder: Path, text: str) -> Finding:
     return said
 
 
+@pytest.mark.slow
 def test_compiling_is_a_share_of_all_that_the_log_tells_of(tmp_path: Path) -> None:
     said = found(tmp_path, profile("4.1e+00", "2.05e+01"))
     assert (said.status, said.saving_ns, said.run_ns) == ("found", 4_100_000_000, 24_600_000_000)

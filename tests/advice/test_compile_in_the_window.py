@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from advised import answer, training
 from given import Given
+
+pytestmark = pytest.mark.slow
 
 RULE = "compile_in_the_window"
 

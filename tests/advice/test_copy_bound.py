@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from advised import answer, training
 from given import Given
 
@@ -45,6 +46,7 @@ def test_below_the_threshold_and_beside_work_they_are_fine(tmp_path: Path) -> No
     assert answer(RULE, steps(400, 500, begin_us=300), tmp_path / "hidden").status == "not found"
 
 
+@pytest.mark.slow
 def test_copies_whose_size_is_not_recorded_are_copies(tmp_path: Path) -> None:
     """The profiler of a TPU records times alone."""
     given = training()

@@ -58,6 +58,7 @@ def test_a_thread_that_loads_ahead_keeps_no_step_waiting(tid: int, tmp_path: Pat
         assert (found.saving_ns, "the host still waits 0.060 ms" in found.problem) == (60_000, True)
 
 
+@pytest.mark.slow
 def test_a_loader_without_workers_is_another_rule(tmp_path: Path) -> None:
     given = steps(60, "_SingleProcessDataLoaderIter")
     assert answer(RULE, given, tmp_path / "workers").status == "not found"
@@ -67,6 +68,7 @@ def test_a_loader_without_workers_is_another_rule(tmp_path: Path) -> None:
 NOTED = {"batches": 8, "prefetch_factor": 3, "pin_memory": True, "batch": 64}
 
 
+@pytest.mark.slow
 def test_what_was_noted_of_the_loader_decides_and_is_said(tmp_path: Path) -> None:
     """Marks of `traceview collect` lie around those of PyTorch, whose name tells the kind of loader."""
     given = steps(60, "")
@@ -87,6 +89,7 @@ def test_a_loader_that_is_noted_without_workers_is_said_to_have_none(tmp_path: P
     assert "takes 0.060 ms (no workers), of which" in found.problem
 
 
+@pytest.mark.slow
 def test_marks_inside_of_marks_tell_the_kind_of_loader(tmp_path: Path) -> None:
     given = steps(60, "")
     for start in (0, 1000, 2000):

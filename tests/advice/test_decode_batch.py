@@ -26,6 +26,7 @@ def decode(tokens: int, kernel: str = "ampere_bf16_s16816gemm_bf16_64x64", produ
     return given
 
 
+@pytest.mark.slow
 def test_what_more_tokens_would_share_is_the_bound(tmp_path: Path) -> None:
     found = answer(RULE, decode(32), tmp_path)
     assert (found.status, found.of) == ("found", "the step")

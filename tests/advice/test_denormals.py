@@ -44,11 +44,13 @@ def test_the_bound_is_what_the_roots_of_the_squares_take_longer(
     assert "20,000 of them squares" in found.problem and "takes 5.0 ns longer" in found.evidence[1]
 
 
+@pytest.mark.slow
 def test_denormal_numbers_that_cost_nothing_here_are_no_problem(tmp_path: Path) -> None:
     found = answer(RULE, steps(20_000, squares=0, sqrt_ns=5.0, multiply_ns=0.0), tmp_path)
     assert found.status == "not found"
 
 
+@pytest.mark.slow
 def test_fewer_or_flushed_ones_are_not(tmp_path: Path) -> None:
     assert answer(RULE, steps(99), tmp_path / "few").status == "not found"
     assert answer(RULE, steps(50_000, is_flushed=True), tmp_path / "flushed").status == "not found"

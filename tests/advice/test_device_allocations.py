@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from advised import answer, training
 from given import Given
 
@@ -20,11 +21,13 @@ def steps(free_us: float, which: tuple[int, ...] = (0, 1000, 2000)) -> Given:
     return given
 
 
+@pytest.mark.slow
 def test_above_the_threshold_the_calls_are_the_bound(tmp_path: Path) -> None:
     found = answer(RULE, steps(11), tmp_path)
     assert (found.status, found.saving_ns, found.place) == ("found", 11_000, "Mostly under aten::convolution")
 
 
+@pytest.mark.slow
 def test_below_it_or_not_in_every_step_it_is_not(tmp_path: Path) -> None:
     assert answer(RULE, steps(9), tmp_path / "short").status == "not found"
     assert answer(RULE, steps(90, which=(0, 1000)), tmp_path / "once").status == "not found"

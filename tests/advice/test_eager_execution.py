@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from advised import answer, training
 from given import Given
 
@@ -30,6 +31,7 @@ def test_what_lies_between_the_operators_is_the_bound(tmp_path: Path) -> None:
     assert found.evidence == ("Mul:Mul: 60.0 times, 0.240 ms",)
 
 
+@pytest.mark.slow
 def test_a_graph_is_a_handful_of_calls(tmp_path: Path) -> None:
     assert answer(RULE, steps(31), tmp_path / "above").status == "found"
     assert answer(RULE, steps(30), tmp_path / "below").status == "not found"

@@ -41,6 +41,7 @@ def test_what_the_collector_counted(n_unused: int, status: str, tmp_path: Path) 
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n_unused", "status"), [(2, "found"), (0, "cannot tell")])
 def test_passes_before_a_backward_pass_of_some_model_leave_it_open(n_unused: int, status: str, tmp_path: Path) -> None:
     given = training()
@@ -51,6 +52,7 @@ def test_passes_before_a_backward_pass_of_some_model_leave_it_open(n_unused: int
     assert said.startswith("At least 2 of 9 " if n_unused else "3 of 9 forward passes in evaluation mode run with")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("noted", [0, 1])
 def test_a_rank_that_leaves_it_open_hides_no_other_and_is_not_counted(noted: int, tmp_path: Path) -> None:
     ranks = [layers(4, 10_000, 7) for _ in range(2)]
@@ -72,6 +74,7 @@ def test_what_steps_without_a_backward_pass_hold(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "kept_bytes", "sequence"), [(4, 10_000, None), (2, 10_000, 7), (4, 1000, 7)])
 def test_without_gradients_of_few_layers_or_little_is_not(
     n: int, kept_bytes: int, sequence: int | None, tmp_path: Path

@@ -28,6 +28,7 @@ def steps(explicit_us: float, channels: int = 8, w: tuple[int, ...] = (16, 8, 7,
     return given
 
 
+@pytest.mark.slow
 def test_the_unrolling_is_the_bound(tmp_path: Path) -> None:
     found = answer(RULE, steps(100), tmp_path)
     assert (found.status, found.saving_ns, found.saving_pct) == ("found", 20_000, 1.0)
@@ -39,6 +40,7 @@ def test_the_unrolling_is_the_bound(tmp_path: Path) -> None:
     assert found.confidence == "high: the unrolling is named by its kernels"
 
 
+@pytest.mark.slow
 def test_unrolling_beside_other_work_is_in_the_share_and_saves_nothing(tmp_path: Path) -> None:
     given = steps(100)
     for start in (0, 2000, 4000):
@@ -69,6 +71,7 @@ def test_winograd_would_also_multiply_less(tmp_path: Path) -> None:
     assert "winograd needs 0.3 MB of workspace" in found.evidence[0]
 
 
+@pytest.mark.slow
 def test_a_product_without_unrolling_is_none(tmp_path: Path) -> None:
     given = training()
     for start in (0, 1000, 2000):

@@ -41,6 +41,7 @@ def test_on_a_device_only_idle_time_counts(tmp_path: Path) -> None:
     assert found.saving_ns == pytest.approx(2 * 200_000 / 3, abs=1)
 
 
+@pytest.mark.slow
 def test_only_time_in_steps_counts_and_that_once(tmp_path: Path) -> None:
     """The first pause begins 50 us before the first step, one is noted twice, and the last ends beyond the steps."""
     found = answer(RULE, paused((-50, 100), (1600, 300), (1600, 300), (2900, 5000)), tmp_path)

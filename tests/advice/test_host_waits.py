@@ -61,6 +61,7 @@ def test_the_line_that_waits_is_named(tmp_path: Path) -> None:
     assert answer(RULE, given, tmp_path).place == f"Mostly after aten::item{READS} at train.py:12"
 
 
+@pytest.mark.slow
 def test_a_copy_that_waits_is_named(tmp_path: Path) -> None:
     given = steps(51)
     for row in given.rows["ops"]:
@@ -102,6 +103,7 @@ def test_one_wait_of_a_recording_is_a_guess(tmp_path: Path) -> None:
     assert found.status == "found" and found.confidence.startswith("low: one wait of 0.9")
 
 
+@pytest.mark.slow
 def test_long_waits_of_a_recording_are_a_guess(tmp_path: Path) -> None:
     given = recorded(300, 12_000, 300, 11_000, 15_000, 300)
     found = answer(RULE, given, tmp_path / "long")

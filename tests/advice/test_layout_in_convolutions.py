@@ -21,6 +21,7 @@ def steps(layout_us: float) -> Given:
     return given
 
 
+@pytest.mark.slow
 def test_above_a_tenth_it_is_found_with_its_time_as_the_bound(tmp_path: Path) -> None:
     found = answer(RULE, steps(11), tmp_path)
     assert (found.status, found.saving_ns, found.step_ns) == ("found", 11_000, 1_000_000)
@@ -29,6 +30,7 @@ def test_above_a_tenth_it_is_found_with_its_time_as_the_bound(tmp_path: Path) ->
     assert found.evidence == (f"{TO_NHWC}: 1.0 calls and 0.011 ms",)
 
 
+@pytest.mark.slow
 def test_below_it_is_not(tmp_path: Path) -> None:
     assert answer(RULE, steps(9), tmp_path / "default").status == "not found"
     assert answer(RULE, steps(9), tmp_path / "lower", layout_conv_pct="9").status == "found"

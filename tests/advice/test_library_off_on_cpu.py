@@ -47,6 +47,7 @@ def test_a_switch_of_all_operators_has_all_of_their_time_in_its_bound(tmp_path: 
 PYTORCH = {"flags": {"mkldnn.enabled": False}}
 
 
+@pytest.mark.slow
 def test_pytorch_s_other_operators_are_speculative(tmp_path: Path) -> None:
     found = answer(RULE, steps("", **PYTORCH), tmp_path)
     assert (found.status, found.saving_ns) == ("found", 100_000)
@@ -76,6 +77,7 @@ def lowered(memory_format: str) -> Given:
 BACKWARD = ["", "", "", [8], [1, 1], [1, 1], [1, 1], False, [0, 0], 1, [True, True, True]]
 
 
+@pytest.mark.slow
 def test_lowered_passes_are_held_against_the_fastest_pass_of_their_layer(tmp_path: Path) -> None:
     found = answer(RULE, lowered("channels_last"), tmp_path / "last")
     # The gradients have twice the arithmetic of the forward pass: 70 - 20 microseconds.
@@ -96,6 +98,7 @@ def test_the_library_has_no_primitive_for_float64(dtype: str, status: str, tmp_p
     assert answer(RULE, given, tmp_path, lowered_step_pct=0).status == status
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("dtype", "status"), [("float", "not found"), ("c10::BFloat16", "found")])
 def test_where_the_switch_is_on_pytorch_chose_its_own_loops_by_size(dtype: str, status: str, tmp_path: Path) -> None:
     given = training(device=None)
@@ -159,6 +162,7 @@ def test_a_primitive_shows_that_it_is_on(tmp_path: Path) -> None:
     assert answer(RULE, given, tmp_path).status == "not found"
 
 
+@pytest.mark.slow
 def test_below_the_threshold_it_is_not(tmp_path: Path) -> None:
     assert answer(RULE, steps("gemm_api", 51), tmp_path / "above").status == "found"
     assert answer(RULE, steps("gemm_api", 49), tmp_path / "below").status == "not found"

@@ -35,6 +35,7 @@ def test_where_tokens_wait_several_times_as_long_it_is_found_without_a_bound(tmp
     assert found.evidence == ("7.0 requests wait in such a batch, which reads 512 tokens of prompts",)
 
 
+@pytest.mark.slow
 def test_shorter_ones_and_those_without_prompts_are_not(tmp_path: Path) -> None:
     assert answer(RULE, iterations(599), tmp_path / "short").status == "not found"
     assert answer(RULE, iterations(900, prompts=0), tmp_path / "none").status == "not found"

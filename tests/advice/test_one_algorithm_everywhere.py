@@ -34,6 +34,7 @@ def steps(last: str = GEMM, layers: int = 3, kernel_us: float = 50) -> Given:
     return given
 
 
+@pytest.mark.slow
 def test_found_for_the_layers_that_admit_fewer_operations(tmp_path: Path) -> None:
     found = answer(RULE, steps(), tmp_path)
     assert (found.status, found.problem) == (
@@ -61,6 +62,7 @@ def test_with_two_algorithms_or_two_filters_it_is_not(tmp_path: Path) -> None:
     assert answer(RULE, steps(layers=2), tmp_path / "few").status == "not found"
 
 
+@pytest.mark.slow
 def test_with_little_to_gain_it_is_not(tmp_path: Path) -> None:
     assert answer(RULE, steps(kernel_us=13), tmp_path).status == "not found"
 

@@ -19,12 +19,14 @@ def steps(real: int, mark: str = "traceview.padding: {} of 1600") -> Given:
     return given
 
 
+@pytest.mark.slow
 def test_above_the_threshold_the_share_of_busy_time_is_the_bound(tmp_path: Path) -> None:
     found = answer(RULE, steps(1134), tmp_path)
     assert (found.status, found.problem) == ("found", "29.1 % of 4,800 elements are padding.")
     assert found.saving_ns == round(800_000 * (1 - 1134 / 1600))
 
 
+@pytest.mark.slow
 def test_below_it_is_not(tmp_path: Path) -> None:
     assert answer(RULE, steps(1441), tmp_path).status == "not found"
 

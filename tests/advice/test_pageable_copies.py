@@ -20,6 +20,7 @@ def steps(copy_us: float, memory: str = "pageable", size_bytes: int = 1_000_000)
     return given
 
 
+@pytest.mark.slow
 def test_a_loader_that_pins_already_is_not_blamed(tmp_path: Path) -> None:
     given = steps(200)
     given.about = {"loaders": [{"batches": 3, "workers": 4, "prefetch_factor": 2, "pin_memory": True, "batch": 8}]}
@@ -70,6 +71,7 @@ def test_an_empty_capture_cannot_tell(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_what_is_brought_to_the_device_before_its_first_kernel_is_a_guess(tmp_path: Path) -> None:
     def given(first_kernel: float) -> Given:
         given = Given()

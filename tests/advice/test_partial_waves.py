@@ -13,6 +13,8 @@ from public_traces import SHARED
 
 from traceview.analysis import advice
 
+pytestmark = pytest.mark.slow
+
 RULE = "partial_waves"
 GEMM = "ampere_sgemm_128x64_nn"
 A100 = {"architecture": "8.0", "n_cores": 108, "max_threads_per_core": 2048}

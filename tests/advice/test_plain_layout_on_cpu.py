@@ -11,6 +11,8 @@ from given import Given
 
 from traceview.analysis import advice
 
+pytestmark = pytest.mark.slow
+
 RULE = "plain_layout_on_cpu"
 REASON = "the trace holds no primitives of a CPU library (ONEDNN_VERBOSE, or traceview collect)."
 

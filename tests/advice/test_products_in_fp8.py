@@ -10,6 +10,8 @@ from given import Given
 
 from traceview.analysis import advice
 
+pytestmark = pytest.mark.slow
+
 RULE = "products_in_fp8"
 H100 = "NVIDIA H100 80GB HBM3"
 LEAST_US = 1e6 * 2 * 4096**3 / 989.4e12

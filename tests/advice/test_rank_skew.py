@@ -31,6 +31,7 @@ def test_in_turns(tmp_path: Path) -> None:
     assert found.place == "Mostly in all_reduce"
 
 
+@pytest.mark.slow
 def test_below_the_threshold(tmp_path: Path) -> None:
     job = Job(ranks=3, late=lambda step, rank: 70.0 if rank == step % 3 else 0.0)
     assert answers(tmp_path, job, "rank_skew")["rank_skew"].status == "not found"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from advised import answer, training
 from given import Given
 
@@ -51,6 +52,7 @@ def test_one_compilation_is_not_called_many(tmp_path: Path) -> None:
     assert "By default the first change of a size costs one, and its code takes any size" in found.why
 
 
+@pytest.mark.slow
 def test_short_ones_and_the_first_are_not(tmp_path: Path) -> None:
     assert answer(RULE, compiled(2, 20), tmp_path / "short").status == "not found"
     assert answer(RULE, compiled(0, 500), tmp_path / "first").status == "not found"

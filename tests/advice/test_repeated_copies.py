@@ -8,6 +8,8 @@ import pytest
 from advised import answer, training
 from given import Given
 
+pytestmark = pytest.mark.slow
+
 RULE = "repeated_copies"
 
 

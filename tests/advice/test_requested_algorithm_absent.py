@@ -40,6 +40,7 @@ def test_a_layer_that_fell_back_is_named_with_the_broken_condition(tmp_path: Pat
     )
 
 
+@pytest.mark.slow
 def test_below_the_threshold_it_is_not(tmp_path: Path) -> None:
     assert answer(RULE, steps("winograd", fallback_us=6), tmp_path / "above").status == "found"
     assert answer(RULE, steps("winograd", fallback_us=5), tmp_path / "below").status == "not found"

@@ -85,6 +85,7 @@ def test_the_better_one_may_run_beside_what_began_earlier(tmp_path: Path) -> Non
     assert answer(RULE, given, tmp_path).saving_ns == 60_000
 
 
+@pytest.mark.slow
 def test_below_it_is_not(tmp_path: Path) -> None:
     assert answer(RULE, steps(140), tmp_path / "default").status == "not found"
     assert answer(RULE, steps(140), tmp_path / "lower", slower_ratio="1.3").status == "found"

@@ -50,6 +50,7 @@ def test_in_half_precision_a_filter_of_3x3_is_held_against_the_direct_method(tmp
     assert "the direct method takes" in found.evidence[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "given",
     [

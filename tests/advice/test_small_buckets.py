@@ -23,12 +23,14 @@ def steps(small: int, each_us: float = 20) -> Given:
     return given
 
 
+@pytest.mark.slow
 def test_the_bound_leaves_them_the_time_of_their_bytes(tmp_path: Path) -> None:
     found = answer(RULE, steps(11), tmp_path)
     assert (found.status, found.saving_ns) == ("found", 11 * 19_000)
     assert found.problem == "11.0 collectives move 1100.0 kB in all and cost 0.220 ms of exposed time."
 
 
+@pytest.mark.slow
 def test_few_of_them_are_not(tmp_path: Path) -> None:
     assert answer(RULE, steps(10), tmp_path).status == "not found"
 

@@ -51,6 +51,7 @@ def test_an_empty_capture_cannot_tell(tmp_path: Path) -> None:
     assert (found.status, found.reason) == ("cannot tell", "the trace holds no kernels of a device.")
 
 
+@pytest.mark.slow
 def test_evidence_is_what_loses_most_first_then_by_name(tmp_path: Path) -> None:
     given = steps(9)
     for start in (0, 1000, 2000):

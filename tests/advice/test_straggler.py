@@ -12,6 +12,8 @@ from traceview.analysis import advice
 from traceview.analysis.model import Finding
 from traceview.store import views
 
+pytestmark = pytest.mark.slow
+
 RULE = "straggler"
 
 

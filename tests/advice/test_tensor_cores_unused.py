@@ -20,12 +20,14 @@ def steps(single_us: float, device: str = "NVIDIA A100-SXM4-40GB") -> Given:
     return given
 
 
+@pytest.mark.slow
 def test_above_the_threshold_it_is_found(tmp_path: Path) -> None:
     found = answer(RULE, steps(11), tmp_path)
     assert (found.status, found.saving_ns) == ("found", 11_000)
     assert "NVIDIA A100-SXM4-40GB, which has tensor cores" in found.problem
 
 
+@pytest.mark.slow
 def test_below_it_is_not(tmp_path: Path) -> None:
     assert answer(RULE, steps(9), tmp_path).status == "not found"
 
@@ -60,6 +62,7 @@ def test_names_say_single_precision(name: str, status: str, tmp_path: Path) -> N
     assert (found.status, found.saving_ns) == (status, 200_000 if status == "found" else None)
 
 
+@pytest.mark.slow
 def test_half_precision_without_tensor_cores_is_no_single_precision(tmp_path: Path) -> None:
     given = steps(100)
     for kernel in given.rows["kernels"]:
@@ -103,6 +106,7 @@ def test_an_empty_capture_cannot_tell(tmp_path: Path) -> None:
     assert (found.status, found.reason) == ("cannot tell", "the trace holds no kernels of a device.")
 
 
+@pytest.mark.slow
 def test_with_sizes_what_tensor_cores_still_have_to_do_is_no_saving(tmp_path: Path) -> None:
     """Two GFLOP at 312 TFLOP/s of fp16 take 6.9 us, 12.6 MB in half precision 4.0 us at 1,555 GB/s; in TF32 13.8."""
     given = training()
@@ -117,6 +121,7 @@ def test_with_sizes_what_tensor_cores_still_have_to_do_is_no_saving(tmp_path: Pa
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("products", "convolutions", "said"),
     [(False, True, "convolutions alone"), (False, False, "neither products nor convolutions"), (True, None, None)],

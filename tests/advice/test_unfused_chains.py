@@ -10,6 +10,8 @@ from given import Given
 
 from traceview.analysis import advice, advice_path
 
+pytestmark = pytest.mark.slow
+
 RULE = "unfused_chains"
 SIZE = (64, 1024, 1024)
 """268 MB in single precision: 345 us to read and write on an A100 of 1,555 GB/s."""

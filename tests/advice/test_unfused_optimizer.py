@@ -51,6 +51,7 @@ def test_adams_update_reads_and_writes_seven_tensors_of_twelve(tmp_path: Path) -
     assert (found.status, found.saving_ns) == ("found", pytest.approx(40_000 + 60_000 * 5 / 12, abs=1))
 
 
+@pytest.mark.slow
 def test_above_and_below_the_threshold(tmp_path: Path) -> None:
     assert answer(RULE, steps(MOMENTUM, length=3_100), tmp_path / "above").status == "found"
     assert answer(RULE, steps(MOMENTUM, length=3_150), tmp_path / "below").status == "not found"
@@ -92,6 +93,7 @@ def test_an_optimizer_without_a_fused_form_is_not_told_to_use_it(optimizer: str,
     assert answer(RULE, given, tmp_path).status == status
 
 
+@pytest.mark.slow
 def test_of_a_class_that_is_not_of_pytorch_it_cannot_tell(tmp_path: Path) -> None:
     """Unless so few tensors, or so little time, would not be found of any."""
     mark = "Optimizer.step#LAMB.step"
@@ -134,6 +136,7 @@ def test_without_marks_of_the_optimizer_it_cannot_tell(tmp_path: Path) -> None:
     assert (found.status, found.reason) == ("cannot tell", "the trace does not mark the optimizer's step.")
 
 
+@pytest.mark.slow
 def test_the_change_names_the_optimizer_where_it_is_recorded(tmp_path: Path) -> None:
     given = steps(ADAM)
     given.add("captures", rank=0, framework="PyTorch")
@@ -162,6 +165,7 @@ def on_device(
     return given
 
 
+@pytest.mark.slow
 def test_on_a_device_kernels_for_each_parameter_are_found(tmp_path: Path) -> None:
     """Between 60 kernels of 2 us lie 59 gaps of as much; of the eight tensors a fused kernel needs five."""
     found = answer(RULE, on_device(), tmp_path)

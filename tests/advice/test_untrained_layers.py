@@ -9,6 +9,8 @@ from advised import answer, training
 from given import US, Given
 from memories import allocated
 
+pytestmark = pytest.mark.slow
+
 RULE = "untrained_layers"
 
 

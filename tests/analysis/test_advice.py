@@ -40,6 +40,7 @@ def found(path: Path, *names: str, **params: str) -> dict[str, Finding]:
         return {f.rule: f for f in advice.run(connection, rules, params) if f.status == "found"}
 
 
+@pytest.mark.slow
 def test_of_several_ranks_the_one_that_loses_most_is_told(tmp_path: Path) -> None:
     write(tmp_path, transposing(0, 50), transposing(1, 200), transposing(2, 1))
     finding = found(tmp_path, "layout_between_operators")["layout_between_operators"]
@@ -200,6 +201,7 @@ def few(traces: Iterable[str]) -> list[Any]:
     return [pytest.param(trace, marks=() if Path(trace).name in SHORT else pytest.mark.long) for trace in traces]
 
 
+@pytest.mark.slow
 @pytest.mark.shared
 @pytest.mark.parametrize("trace", few(KNOWN))
 def test_public_traces(trace: str, shared: Path, captures) -> None:  # type: ignore[no-untyped-def]
@@ -231,6 +233,7 @@ FOUND_IN_SAMPLES = {
 exchanges more than it hides; plain oneDNN reorders between its layers."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sample", first(2, FOUND_IN_SAMPLES))
 def test_what_samples_show_and_its_printed_sql(sample: str, root: Path, captures) -> None:  # type: ignore[no-untyped-def]
     connection = captures.open(root / "samples" / sample)

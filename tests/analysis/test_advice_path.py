@@ -16,6 +16,8 @@ from traceview.analysis.model import Finding
 from traceview.paths import content
 from traceview.store import views
 
+pytestmark = pytest.mark.slow
+
 CONVOLUTION = "ampere_scudnn_128x64_relu_small_nn_v1"
 TO_NHWC = "void cudnn::ops::nchwToNhwcKernel<float, float, float, false, true>(int)"
 REDUCE = "ncclDevKernel_AllReduce_Sum_f32_RING_LL(int)"

@@ -64,6 +64,7 @@ def test_nothing_can_be_said_of_empty_captures(empty: Run) -> None:
     assert table(report, "ranking")[1]["verdict"] == "no steps: whole recordings are compared, not ranked"
 
 
+@pytest.mark.slow
 def test_a_step_is_taken_apart_so_that_the_parts_add_up(tmp_path: Path) -> None:
     fast = measured(stepping((1000, 1010, 990), busy=100), tmp_path / "fast")
     slow = measured(stepping((1500, 1510, 1490), busy=300), tmp_path / "slow")
@@ -119,6 +120,7 @@ def test_another_batch_is_shown_and_not_ranked(tmp_path: Path) -> None:
     assert [row["place"] for row in table(compare.compare([a, b], ["batch"]), "ranking")] == [1, 1]
 
 
+@pytest.mark.slow
 def test_larger_images_are_other_work_and_not_ranked(tmp_path: Path) -> None:
     """Products of one shape, and a convolution over 16 or 18 pixels with as many out: 18 * 18 / 16 / 16 of the work."""
 
@@ -253,6 +255,7 @@ def test_what_has_no_counterpart_stands_alone(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_ranks_count_alike_however_many_steps_each_has(tmp_path: Path) -> None:
     """Rank 1 has a third of the steps, and longer ones: the step is the mean of 1000 and 1600 us, as its parts are."""
 
@@ -404,6 +407,7 @@ def test_precisions_stand_in_one_order(tmp_path: Path) -> None:
     assert measured(given, tmp_path).value("precision") == "bf16, fp16, fp32, fp64"
 
 
+@pytest.mark.slow
 def test_a_model_that_one_run_does_not_record_is_not_ranked(tmp_path: Path) -> None:
     """Numbers stand side by side; the same command, or the user's word, ranks them."""
     known, unknown = network((IMPLICIT, IMPLICIT)), stepping((1100, 1101, 1099, 1100, 1100))
@@ -423,6 +427,7 @@ def test_a_model_that_one_run_does_not_record_is_not_ranked(tmp_path: Path) -> N
     assert table(same, "ranking")[1]["place"] == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("has_gemm", "verdict"), [(True, "not recorded"), (False, "differs")])
 def test_convolutions_that_agree_are_not_the_same_model(tmp_path: Path, has_gemm: bool, verdict: str) -> None:
     """Products that only one of two runs records may differ; one without any product is another model."""

@@ -39,6 +39,7 @@ def said(runs: Sequence[Run]) -> str:
     return str(table(compare.compare(runs), "answer")[0]["sentence"])
 
 
+@pytest.mark.slow
 def test_the_first_sentence_says_how_much_how_surely_and_what_of(tmp_path: Path) -> None:
     a, b = measured(stepping(FAST), tmp_path / "a"), measured(stepping(SLOW, busy=300), tmp_path / "b")
     sentence = said([a, b])
@@ -69,6 +70,7 @@ def test_jobs_of_other_numbers_of_ranks_are_compared_by_rank(tmp_path: Path) -> 
     assert "per rank" not in said([b, b])
 
 
+@pytest.mark.slow
 def test_small_differences_are_told_in_the_unit_that_fits(tmp_path: Path) -> None:
     a, b = (measured(stepping((90 + more,) * 9, 10 + more), tmp_path / str(more)) for more in (0, 4))
     assert "B is 4.4 % slower than A" in said([a, b]) and ", mostly gemm (+4 us, 100 %)." in said([a, b])
@@ -78,6 +80,7 @@ def test_small_differences_are_told_in_the_unit_that_fits(tmp_path: Path) -> Non
     assert said([long, longer]).startswith("A step of B takes as long as one of A (95 % interval +0.0 % to +0.0 %; ")
 
 
+@pytest.mark.slow
 def test_the_interval_of_a_large_speed_up_is_one_of_speeds(tmp_path: Path) -> None:
     a, b = (
         measured(stepping([10 * length for length in FAST]), tmp_path / "a"),
@@ -90,6 +93,7 @@ def test_the_interval_of_a_large_speed_up_is_one_of_speeds(tmp_path: Path) -> No
     assert [float(text) for text in faster] == pytest.approx([float(low), float(high)], rel=0.01)
 
 
+@pytest.mark.slow
 def test_an_estimate_is_told_as_its_interval_is(tmp_path: Path) -> None:
     """Recordings take 0.25 to 0.55 of A's time: 61.3 % less, of which nobody sees that it lies between 1.82 and 4."""
     a, b = recordings(tmp_path / "a", (1000,) * 4), recordings(tmp_path / "b", (250, 300, 500, 550))
@@ -101,6 +105,7 @@ def test_an_estimate_is_told_as_its_interval_is(tmp_path: Path) -> None:
     assert sentence in said([recordings(tmp_path / "two", (1000, 1000)), few])
 
 
+@pytest.mark.slow
 def test_within_the_noise_no_share_and_no_bar_is_given(tmp_path: Path) -> None:
     a = measured(stepping((1000, 1004, 996, 1002, 998), busy=100), tmp_path / "a")
     b = measured(stepping((1003, 999, 1001, 997, 1004), busy=150), tmp_path / "b")
@@ -196,6 +201,7 @@ def test_noise_is_between_recordings_where_there_are_several(tmp_path: Path) -> 
     assert {row["part"] for row in table(compare.compare([a, c]), "difference") if row["beyond_ns"]} >= {"gemm"}
 
 
+@pytest.mark.slow
 def test_a_step_in_ten_that_is_longer_makes_all_of_them_longer(tmp_path: Path) -> None:
     """A checkpoint in every tenth step: the median step is that of A, but training takes longer."""
 
@@ -221,6 +227,7 @@ def test_the_recording_with_the_middle_step_stands_for_its_side(tmp_path: Path) 
     assert again == run
 
 
+@pytest.mark.slow
 def test_recordings_of_one_run_all_have_steps_or_none(tmp_path: Path) -> None:
     given = Given()
     given.kernel(GEMM, 0, 500, launched=0)
@@ -293,6 +300,7 @@ def test_where_a_step_takes_no_time_there_is_nothing_to_compare(tmp_path: Path) 
         assert (check.outcome, check.ratio) == ("cannot tell", None)
 
 
+@pytest.mark.slow
 def test_the_whole_step_has_the_interval_of_the_ratio(tmp_path: Path) -> None:
     """Few steps that differ much: limits on the logarithm and on the time itself would contradict each other."""
     a = measured(stepping((1600,) * 6), tmp_path / "a")

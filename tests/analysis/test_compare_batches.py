@@ -13,6 +13,8 @@ from memories import allocated
 
 from traceview.analysis import compare
 
+pytestmark = pytest.mark.slow
+
 
 def run(batch: int, **counters: int) -> Given:
     """One step of a product, with this many rows, and peaks of counters."""

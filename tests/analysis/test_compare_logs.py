@@ -71,6 +71,7 @@ def test_steps_with_a_deviation_are_held_against_the_noise(logged: Any) -> None:
     assert row["verdict"] == "larger than the noise; not checked: model, batch, precision"
 
 
+@pytest.mark.slow
 def test_without_a_deviation_nothing_is_said_of_noise(logged: Any) -> None:
     report = logged("6f718db_caffe_output_alexnet", "6f718db_caffe_output_alexnet")
     row = table(report, "ranking")[1]

@@ -36,6 +36,7 @@ def of(report: Report) -> list[tuple[Any, ...]]:
     return [tuple(row[name] for name in names) for row in table(report, "studied")]
 
 
+@pytest.mark.slow
 def test_what_both_measured_stands_side_by_side(tmp_path: Path) -> None:
     before = study(
         tmp_path / "a", timed("fft", 4), timed("direct", 8), timed("direct", 9), timed("winograd", 1),
@@ -75,6 +76,7 @@ def test_other_devices_meet_where_nothing_is_of_the_same(tmp_path: Path) -> None
     assert (row["base_setting"], row["setting"], row["ratio"]) == ("cpu, 1 thread", "TITAN X (Maxwell)", 0.25)
 
 
+@pytest.mark.slow
 def test_studies_of_other_layers_have_nothing_in_common(tmp_path: Path) -> None:
     found = compare.compare([study(tmp_path / "a", timed("fft", 4)), study(tmp_path / "b", timed("direct", 4))])
     assert of(found) == []

@@ -34,6 +34,7 @@ def launched_late() -> Given:
     return given
 
 
+@pytest.mark.slow
 def test_it_is_the_first_that_advise_lists(tmp_path: Path) -> None:
     given = launched_late()
     with given.open(tmp_path) as connection:
@@ -114,6 +115,7 @@ def test_a_saving_of_one_rank_of_a_job_names_it() -> None:
     )
 
 
+@pytest.mark.slow
 def test_nothing_found_is_not_nothing_to_tell(tmp_path: Path) -> None:
     with Given().open(tmp_path) as connection:
         (row,) = findings.best(connection).rows
@@ -170,6 +172,7 @@ def answered(capture: Path, rules: tuple[str, ...] = (), at_least: float = 0.5) 
         return held(connection) != set(), said
 
 
+@pytest.mark.slow
 def test_the_second_time_no_rule_is_run(capture: Path) -> None:
     with store.open_capture(capture) as connection:
         right = findings.run(connection)
@@ -179,6 +182,7 @@ def test_the_second_time_no_rule_is_run(capture: Path) -> None:
     assert right.place.kind == ("pytorch", "cpu") and right.footer
 
 
+@pytest.mark.slow
 def test_after_an_overview_no_rule_is_run_for_advice(capture: Path) -> None:
     with store.open_capture(capture) as connection:
         section = findings.best(connection, is_remembered=True)
@@ -202,6 +206,7 @@ REPORTS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", REPORTS)
 def test_a_second_report_is_the_first_and_asks_nothing(capture: Path, name: str) -> None:
     """With every value as it was, of the type that it had."""
@@ -211,6 +216,7 @@ def test_a_second_report_is_the_first_and_asks_nothing(capture: Path, name: str)
     assert second == first and repr(second.sections) == repr(first.sections)
 
 
+@pytest.mark.slow
 def test_a_report_with_parameters_or_of_another_capture_is_worked_out(capture: Path, tmp_path: Path) -> None:
     reported(capture, "kernels")
     was_made, one = reported(capture, "critical", {"step": "4"})
@@ -220,6 +226,7 @@ def test_a_report_with_parameters_or_of_another_capture_is_worked_out(capture: P
     assert not reported(other, "kernels")[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("damage", ["{}", "[]", '{"sections": [1]}', '{"sections": [{"columns": 1}], "footer": []}'])
 def test_a_damaged_report_is_worked_out(capture: Path, damage: str) -> None:
     right = reported(capture, "kernels")[1]
@@ -227,12 +234,14 @@ def test_a_damaged_report_is_worked_out(capture: Path, damage: str) -> None:
     assert reported(capture, "kernels")[1] == right
 
 
+@pytest.mark.slow
 def test_a_long_report_is_worked_out_each_time(capture: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reports, "MOST_REMEMBERED", 3)
     reported(capture, "ops")
     assert reported(capture, "ops")[0]
 
 
+@pytest.mark.slow
 def test_single_rules_and_other_limits_are_worked_out_each_time(capture: Path) -> None:
     answered(capture)
     was_run, one = answered(capture, ("page_faults",))
@@ -242,6 +251,7 @@ def test_single_rules_and_other_limits_are_worked_out_each_time(capture: Path) -
     assert len(answered(capture)[1].findings) == len(advice.names())
 
 
+@pytest.mark.slow
 def test_what_is_damaged_is_worked_out_again(capture: Path) -> None:
     _, right = answered(capture)
     for damage in ([{"rule": "x"}], {"findings": [{}]}, None, 3, {"findings": [], "footer": 3}):
@@ -283,6 +293,7 @@ def test_a_finding_is_read_from_the_top_in_few_lines(tmp_path: Path) -> None:
 LABELS = ("Change", "Saving", "Confidence", "Where", "Why", "Do not apply if")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("length", [pytest.param(0, marks=pytest.mark.long), 150, 3000])
 def test_no_finding_of_any_rule_takes_more_than_twelve_lines(length: int) -> None:
     """Every change in every framework, beside what is read from the trace, short and long."""

@@ -13,6 +13,8 @@ from traceview.analysis import compare, gates
 from traceview.analysis.compare import Fact, Run, side
 from traceview.analysis.model import Check
 
+pytestmark = pytest.mark.slow
+
 LAYERS = ("conv1", "conv2")
 
 

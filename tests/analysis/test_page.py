@@ -35,6 +35,7 @@ def test_every_query_of_the_folder_is_shown() -> None:
     assert own == {name for name in (*SECTIONS["experiments"], *SECTIONS["charts"]) if name.startswith("page/")}
 
 
+@pytest.mark.slow
 def test_the_timeline_is_of_a_median_step_and_numbers_are_the_reports(tmp_path: Path) -> None:
     later = [event("user_annotation", f"ProfilerStep#{n}", 1000 * n, length) for n, length in ((4, 440), (5, 600))]
     later += [event("kernel", "relu", at, 70, 1, device=0, stream=1, correlation=at) for at in (4100, 5100)]
@@ -49,6 +50,7 @@ def test_the_timeline_is_of_a_median_step_and_numbers_are_the_reports(tmp_path: 
         assert sum(track.n_slices for track in shown.timeline.tracks) == len(shown.timeline.columns["dur_ns"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("asked", "note", "shown", "first"),
     [
@@ -77,6 +79,7 @@ def test_steps_beside_the_one_that_is_shown(
     assert {f"step {n}" for n in shown} == {name for name in names if name.startswith("step ")}
 
 
+@pytest.mark.slow
 def test_what_is_not_small_is_not_there_to_choose(tmp_path: Path) -> None:
     """A step stands with as many others as have the given number of slices together, and never without itself."""
     busy = [event("user_annotation", f"ProfilerStep#{n}", 1000 * n, 400) for n in (4, 5)]
@@ -170,6 +173,7 @@ def test_the_page_of_an_experiment_begins_with_its_answer(tmp_path: Path) -> Non
     assert [row[1] for row in report.sections[0].rows] == [told]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("status", "layout", "plan", "told", "shown"),
     [
@@ -253,6 +257,7 @@ def test_a_plan_stands_on_the_page(tmp_path: Path) -> None:
     assert "the plan, whole step: 1.20 (1.10 to 1.30) faster" in render(shown, "1")
 
 
+@pytest.mark.slow
 def test_a_page_of_published_times_begins_with_its_answer_and_has_no_hints_of_the_terminal(tmp_path: Path) -> None:
     layer, _ = parse("8x64x9x9 k8 3x3 s1 p1")
     rows = [
@@ -272,6 +277,7 @@ def test_a_page_of_published_times_begins_with_its_answer_and_has_no_hints_of_th
     assert "--limit 0" not in text and "Nothing was measured" not in text and "`" not in text
 
 
+@pytest.mark.slow
 def test_the_page_of_a_study_of_scaling_begins_with_its_own_report(tmp_path: Path) -> None:
     point = {"status": "measured", "mode": "weak", "batch": 8, "base_ranks": 1, "step_ns": 10**7, "verdict": "faster"}
     points = [{**point, "ranks": n, "speedup": n * 0.9, "low": n * 0.8, "high": float(n)} for n in (1, 2)]
@@ -282,6 +288,7 @@ def test_the_page_of_a_study_of_scaling_begins_with_its_own_report(tmp_path: Pat
     assert report.sections[0].rows[0][1].startswith("Weak scaling, batch 8 per rank: 2 ranks 1.80 times as fast as 1")
 
 
+@pytest.mark.slow
 def test_results_that_answer_nothing_are_one_sentence(tmp_path: Path) -> None:
     folder = results.write(tmp_path / "empty", {"algorithm_times": []}, {"kind": "study"})
     with store.open_capture(folder) as connection:

@@ -113,6 +113,7 @@ def test_the_others_have_a_sum_where_any_of_them_has_a_value() -> None:
     assert found.rows == (("a", 1, None), ("(2 others)", 5, None))
 
 
+@pytest.mark.slow
 def test_without_steps_texts_speak_of_the_recording(tmp_path: Path) -> None:
     words = []
     for has_steps in (True, False):

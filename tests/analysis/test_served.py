@@ -33,6 +33,7 @@ def ended_time() -> float:
     return used.ru_utime + used.ru_stime
 
 
+@pytest.mark.slow
 def test_a_query_ends_at_its_time_and_the_next_is_answered(trace: Path) -> None:
     answers = served.Answers([str(trace)], Options(), served.Caps(seconds=2.0))
     with contextlib.closing(answers):
@@ -49,6 +50,7 @@ def test_a_query_ends_at_its_time_and_the_next_is_answered(trace: Path) -> None:
         assert answers.report("quality")["data"]["sections"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "query",
     [

@@ -17,6 +17,7 @@ from traceview.ingest.derive.nesting import Ints, Spans
 TRACKS = "SELECT name, thread, lane FROM export_named ORDER BY thread, lane, at_ns, dur_ns DESC"
 
 
+@pytest.mark.slow
 def test_what_overlaps_stands_on_a_further_track(tmp_path: Path) -> None:
     rows = opened(tmp_path, EVENTS).execute(TRACKS).fetchall()
     lanes = {name: lane for name, thread, lane in rows if thread in ("stream 1", "thread 7")}
@@ -46,12 +47,14 @@ def test_calls_of_a_thread_nest(tmp_path: Path) -> None:
     assert found.fetchall() == [(0,)]
 
 
+@pytest.mark.slow
 def test_no_time_is_negative_and_none_is_lost(tmp_path: Path) -> None:
     events = [event("cpu_op", "early", -500, 5), event("cpu_op", "late", 100, 5)]
     rows = opened(tmp_path, events).execute("SELECT name, at_ns FROM export_named WHERE kind = 'op'").fetchall()
     assert sorted(rows) == [("early", 0), ("late", 600_000)]
 
 
+@pytest.mark.slow
 def test_a_step_is_what_reaches_into_it(tmp_path: Path) -> None:
     later = [event("user_annotation", "ProfilerStep#4", 1000, 100), event("cpu_op", "aten::relu", 1010, 5)]
     later += [event("kernel", "relu_kernel", 1020, 5, 1, device=0, stream=1, correlation=99)]

@@ -77,6 +77,7 @@ def test_a_split_k_helper_has_its_calls_algorithm() -> None:
     assert algorithms("aten::cudnn_convolution", SGEMM, "splitKreduce_kernel") == ["explicit_gemm"] * 2
 
 
+@pytest.mark.slow
 def test_the_operator_inside_the_call_says_the_pass(tmp_path: Path) -> None:
     given = Given()
     given.op("aten::cudnn_convolution_backward", 0, 40)
@@ -90,6 +91,7 @@ def test_the_operator_inside_the_call_says_the_pass(tmp_path: Path) -> None:
     assert found == [("dgrad", "fft")] * 3 + [("wgrad", "fft")] * 3
 
 
+@pytest.mark.slow
 def test_two_parts_of_one_backward_call_are_no_search(tmp_path: Path) -> None:
     given = Given()
     given.op(BACKWARD, 0, 40)
@@ -102,6 +104,7 @@ def test_two_parts_of_one_backward_call_are_no_search(tmp_path: Path) -> None:
     assert calls == [("dgrad", "explicit_gemm", 10_000, 0), ("wgrad", "implicit_gemm", 20_000, 2_000)]
 
 
+@pytest.mark.slow
 def test_what_a_compiler_fused_behind_a_convolution_is_no_call(tmp_path: Path) -> None:
     given = Given()
     given.op("triton_poi_fused_convolution_relu_9", 0, 10)

@@ -30,6 +30,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[str], list[str]
     return old, [capture(folder / f"new{n}", 130 + n, 1100) for n in range(4)]
 
 
+@pytest.mark.slow
 def test_a_baseline_is_kept_under_a_name_with_its_history(
     runs: tuple[list[str], list[str]],
     tmp_path: Path,
@@ -56,6 +57,7 @@ def test_a_baseline_is_kept_under_a_name_with_its_history(
     assert [path.name for path in (tmp_path / "traceview-baselines").iterdir()] == ["main.json"]
 
 
+@pytest.mark.slow
 def test_checks_are_written_for_ci(
     runs: tuple[list[str], list[str]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -75,6 +75,7 @@ def test_ranges_of_a_program_lie_in_its_recorded_steps(tmp_path: Path) -> None:
     assert "forward and backward" in shown.stdout
 
 
+@pytest.mark.slow
 def test_a_program_without_a_framework_has_steps_by_their_names(tmp_path: Path) -> None:
     body = """
 import nvtx, os, signal

@@ -97,6 +97,7 @@ def test_the_program_that_a_recorded_one_becomes_is_recorded(tmp_path):
     assert names == ["rank-0000.kineto.json", "rank-0000.meta.json", "rank-0000.onednn.log"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("steps", "said"),
     [

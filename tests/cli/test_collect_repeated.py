@@ -48,6 +48,7 @@ def recorded(capture: Path) -> list[str]:
     return [name for (name,) in ask(capture, query)]
 
 
+@pytest.mark.slow
 def test_every_ten_steps_a_capture_and_the_newest_stay(tmp_path, capsys):
     run = started(tmp_path, "for _ in range(40): step()\nprint('trained'); sys.exit(3)", "--every", "10", "--keep", "2")
     out, errors = run.communicate(timeout=600)

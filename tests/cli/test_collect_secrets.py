@@ -11,6 +11,8 @@ import duckdb
 import pytest
 from cases import first
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 # Each is a value that the run gets in another way; none may be found again.
 VARIABLES = {

@@ -91,6 +91,7 @@ def test_a_baseline_is_a_capture_or_a_saved_comparison(
     assert by_file == run(capsys, slow, "--baseline", fast)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("limit", "code"), first(1, [("5%", 1), ("11", 0)]))
 def test_the_exit_code_of_a_check(
     pair: tuple[Path, Path], capsys: pytest.CaptureFixture[str], limit: str, code: int
@@ -117,6 +118,7 @@ def test_what_noise_explains_is_no_failure_unless_strict(
     assert capsys.readouterr().err.startswith(said)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", first(1, ["table", "csv", "json", "markdown"]))
 def test_what_two_logs_do_not_tell_is_said_in_every_format_and_by_a_check(
     root: Path, capsys: pytest.CaptureFixture[str], form: str
@@ -250,6 +252,7 @@ def test_sides_that_do_not_fit_together(wrong: tuple[str, ...], told: str, capsy
     assert refused(capsys, *wrong) == f"traceview: {told}\n"
 
 
+@pytest.mark.slow
 def test_aligned_steps(pair: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
     found = json.loads(run(capsys, *pair, "--nth-step", "2", "--format", "json"))
     section = next(section for section in found["sections"] if section["name"] == "ranking")

@@ -31,6 +31,7 @@ BEGINNINGS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", first(2, BEGINNINGS))
 def test_the_name_of_the_file_says_the_format(capture: str, tmp_path: Path, name: str) -> None:
     assert main(["export", capture, "-o", str(tmp_path / name)]) == 0
@@ -94,6 +95,7 @@ def test_without_a_file_it_goes_to_stdout(capture: str, capsysbinary: pytest.Cap
     assert out.count(b"\n") > 10 and not err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "code", "message"),
     [
@@ -119,6 +121,7 @@ def test_averages_have_no_timeline(root: Path, tmp_path: Path, capsys: pytest.Ca
     assert not (tmp_path / "x.json").exists()
 
 
+@pytest.mark.slow
 def test_a_file_that_fails_half_way_is_not_there(
     capture: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -130,6 +133,7 @@ def test_a_file_that_fails_half_way_is_not_there(
     capsys.readouterr()
 
 
+@pytest.mark.slow
 def test_ranges_alone_have_no_stacks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "trace.json").write_text(
         '{"traceEvents": [{"ph": "X", "cat": "user_annotation", "name": "a", "pid": 1, "tid": 1, "ts": 5, "dur": 7}]}'

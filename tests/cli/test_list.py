@@ -95,6 +95,7 @@ def test_an_unknown_list_is_wrong_usage(capsys: pytest.CaptureFixture[str]) -> N
     assert "formats" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_unmatched_names_come_by_time(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     times = {"my_kernel_7f3a": (0, 10), "another_one_9b": (10, 30), "ampere_sgemm_128x64_nn": (40, 60)}
     events = [

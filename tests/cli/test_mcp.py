@@ -110,6 +110,7 @@ def test_what_is_refused_is_a_sentence(traces: list[Path]) -> None:
     assert json.loads(answers[7][1])["data"]["rows"] == [[1]]
 
 
+@pytest.mark.slow
 def test_answers_are_cut(traces: list[Path]) -> None:
     questions = [
         ("sql", {"query": "SELECT * FROM ops"}),

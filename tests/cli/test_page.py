@@ -32,6 +32,7 @@ def test_a_page_has_the_name_of_its_input(
     assert len((tmp_path / "lenet.html").read_bytes()) < len(first)
 
 
+@pytest.mark.slow
 def test_a_page_on_stdout(
     capture: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -64,6 +64,7 @@ def test_completion_knows_the_tables_of_the_trace(trace: Path, tmp_path: Path, m
     assert "kernels" in [word.text for word in found]
 
 
+@pytest.mark.slow
 def test_a_cap_that_can_be_changed(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
     query = "FROM range(250);\r"
     with (

@@ -28,6 +28,7 @@ def run(capsys: pytest.CaptureFixture[str], *args: object) -> str:
     return captured.out
 
 
+@pytest.mark.slow
 def test_the_overview_is_what_is_shown_without_a_name(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = run(capsys, trace)
     assert text == run(capsys, trace, "overview")
@@ -72,11 +73,13 @@ def test_csv_of_one_section(trace: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert [row["total_ns"] for row in rows] == ["200000", "100000"]
 
 
+@pytest.mark.slow
 def test_the_footer_is_said_once(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for form in ("table", "markdown"):
         assert run(capsys, trace, "kernels", "copies", "--format", form).count("Attributed: ") == 1
 
 
+@pytest.mark.slow
 def test_a_limit_says_what_it_left_out(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = run(capsys, trace, "kernels", "--limit", "1")
     assert "--limit 0 shows all 2 rows." in text and "(1 other)" in text
@@ -86,6 +89,7 @@ def test_a_limit_says_what_it_left_out(trace: Path, capsys: pytest.CaptureFixtur
     assert len(section["rows"]) == 1 and section["note"].startswith("1 of 2 rows")
 
 
+@pytest.mark.slow
 def test_into_a_file(trace: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(capsys, trace, "kernels", "-o", tmp_path / "a.txt") == ""
     assert (tmp_path / "a.txt").read_text(encoding="utf-8").startswith("Kernels\n")
@@ -120,12 +124,14 @@ def test_parameters_are_checked(trace: Path, capsys: pytest.CaptureFixture[str])
     assert "NAME=VALUE" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_reader_that_leaves_early_is_no_error(trace: Path, root: Path) -> None:
     command = f"'{sys.executable}' -m traceview report '{trace}' kernels --limit 0 | head -1"
     done = subprocess.run(["bash", "-o", "pipefail", "-c", command], cwd=root, capture_output=True, text=True)
     assert (done.returncode, done.stdout, done.stderr) == (0, "Kernels\n", "")
 
 
+@pytest.mark.slow
 def test_output_is_utf8_in_any_locale(trace: Path, root: Path) -> None:
     command = [sys.executable, "-m", "traceview", "report", str(trace), "kernels"]
     done = subprocess.run(
@@ -141,6 +147,7 @@ def test_what_could_have_been_used_is_shown_with_conv_only(trace: Path, capsys: 
     assert cli.main(["report", str(trace), "--admissible"]) == 2
 
 
+@pytest.mark.slow
 def test_the_device_can_be_said(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
     def device(*args: str) -> str:
         sections = json.loads(run(capsys, trace, "--format", "json", *args))["sections"]
@@ -156,6 +163,7 @@ def test_a_device_that_nobody_knows_is_refused(trace: Path, capsys: pytest.Captu
     assert "'Voodoo 2' is not a known GPU; known are " in capsys.readouterr().err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("sample", "names"),
     first(
@@ -192,6 +200,7 @@ def test_the_headline_is_printed_before_the_best_finding_is_looked_for(
     assert second.splitlines()[0].startswith(("Best finding", "No "))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("names", [[], ["overview", "idle"], ["conv", "--limit", "2"], ["--all"]])
 def test_the_second_time_no_query_is_asked(
     names: list[str],
@@ -207,6 +216,7 @@ def test_the_second_time_no_query_is_asked(
     assert [cli.main([*words, *form]) or capsys.readouterr().out for form in forms] == first
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("sample", "words"),
     [
@@ -226,6 +236,7 @@ def test_an_answer_is_not_taken_for_that_to_another_question(
     assert run(capsys, trace, *words[:1], "--format", "json") == plain != other
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "sample",
     [
@@ -248,6 +259,7 @@ def test_the_overview_fills_one_screen(
     assert len(everything) > len(lines) and ("Most expensive convolutions" in everything) == is_there
 
 
+@pytest.mark.slow
 def test_convolutions_with_their_conversions_are_shares_of_the_step(capsys: pytest.CaptureFixture[str]) -> None:
     trace = SAMPLES / "onednn" / "onednn-3.7.3-tensorflow-alexnet-cpu.log.gz"
     sections = {part["name"]: part for part in json.loads(run(capsys, trace, "--format", "json"))["sections"]}
@@ -258,6 +270,7 @@ def test_convolutions_with_their_conversions_are_shares_of_the_step(capsys: pyte
     assert row["with_layout"] == f", {both:.1f} % with layout conversions"
 
 
+@pytest.mark.slow
 def test_colour_is_kept_for_a_pager(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "\x1b[" not in run(capsys, trace)
     text = run(capsys, trace, "--color", "always")

@@ -48,6 +48,7 @@ def written(path: Path, events: list[dict[str, Any]]) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_modules_and_lines_are_those_of_the_capture_and_times_those_of_the_replay(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -70,6 +71,7 @@ def test_a_capture_of_another_graph_places_nothing(tmp_path: Path, capsys: pytes
     assert [row["module"] for row in report(capsys, replay, "modules", "--capture", other)] == ["(no module)"]
 
 
+@pytest.mark.slow
 def test_decoding_with_its_capture_has_lines_for_nearly_all_of_its_time(
     shared: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -49,12 +49,14 @@ def test_every_report(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
         assert all(list(row) == names for row in section["rows"]), section["name"]
 
 
+@pytest.mark.slow
 def test_advice(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
     found = written(capsys, "advise", str(trace))
     validator("advise").validate(found)
     assert {row["status"] for row in found["sections"][0]["rows"]} >= {"not found", "cannot tell"}
 
 
+@pytest.mark.slow
 def test_a_comparison(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
     found = written(capsys, "compare", str(trace), str(trace))
     validator("compare").validate(found)
@@ -80,6 +82,7 @@ ROW = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_study_its_plan_and_a_tuning(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

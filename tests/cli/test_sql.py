@@ -61,6 +61,7 @@ def test_a_table_is_exact(trace: Path, capsys: pytest.CaptureFixture[str]) -> No
     assert lines[-1] == "2 rows"
 
 
+@pytest.mark.slow
 def test_a_query_of_kernels_of_a_capture_without_a_device_says_where_to_look(
     trace: Path, root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -106,6 +107,7 @@ def test_csv_and_parquet(trace: Path, tmp_path: Path, capsys: pytest.CaptureFixt
     assert table.column("name").to_pylist()[1] == hostile_kernel
 
 
+@pytest.mark.slow
 def test_a_long_answer_comes_in_pieces(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
     query = "SELECT range AS n FROM range(20000)"
     assert [row["n"] for row in json.loads(run(capsys, trace, query, "--format", "json"))] == list(range(20000))
@@ -115,6 +117,7 @@ def test_a_long_answer_comes_in_pieces(trace: Path, capsys: pytest.CaptureFixtur
     assert lines[-1] == "1,000 of 20,000 rows; --format csv, json or parquet write all."
 
 
+@pytest.mark.slow
 def test_a_query_from_a_file_and_from_stdin(
     trace: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -126,6 +129,7 @@ def test_a_query_from_a_file_and_from_stdin(
     assert "not both" in refused(capsys, trace, "SELECT 1", "-f", tmp_path / "q.sql")
 
 
+@pytest.mark.slow
 def test_tables_and_schema_explain(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
     names = [row["table"] for row in json.loads(run(capsys, trace, ".tables", "--format", "json"))]
     assert {"kernels", "activities", "steps", "raw.kernels"} <= set(names)
@@ -144,6 +148,7 @@ def test_a_plan_is_drawn(trace: Path, capsys: pytest.CaptureFixture[str]) -> Non
     assert len(run(capsys, trace, "EXPLAIN SELECT 1").splitlines()) > 3
 
 
+@pytest.mark.slow
 def test_errors_are_sentences_with_the_place(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert refused(capsys, trace, "SELEC 1") == (
         'traceview: Parser Error: syntax error at or near "SELEC"\nLINE 1: SELEC 1\n        ^^^^^\n'
@@ -254,6 +259,7 @@ def test_what_does_not_fit_memory_is_spilled_and_cleaned_up(
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_reading_queries_of_every_kind_work(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for query in (
         "VALUES (1)", "FROM kernels", "DESCRIBE kernels", "SUMMARIZE kernels", "SHOW TABLES",
@@ -263,6 +269,7 @@ def test_reading_queries_of_every_kind_work(trace: Path, capsys: pytest.CaptureF
         assert run(capsys, trace, query, "--format", "csv")
 
 
+@pytest.mark.slow
 def test_a_session_goes_on_after_an_error(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
     from prompt_toolkit.application import create_app_session
     from prompt_toolkit.input import create_pipe_input
@@ -280,6 +287,7 @@ def test_a_session_goes_on_after_an_error(trace: Path, capsys: pytest.CaptureFix
     assert 'syntax error at or near "SELEC"' in captured.err and "no such command: .nothing" in captured.err
 
 
+@pytest.mark.slow
 def test_a_person_at_a_terminal(trace: Path, root: Path, tmp_path: Path) -> None:
     main, side = pty.openpty()
     env = {**os.environ, "XDG_STATE_HOME": str(tmp_path), "TERM": "dumb"}
@@ -303,6 +311,7 @@ def _read(descriptor: int) -> bytes:
         return b""
 
 
+@pytest.mark.slow
 def test_parquet_goes_through_a_pipe_and_not_to_a_terminal(trace: Path, root: Path, tmp_path: Path) -> None:
     words = [sys.executable, "-m", "traceview", "sql", str(trace), "FROM kernels ORDER BY id", "--format", "parquet"]
     done = subprocess.run(words, cwd=root, capture_output=True)
@@ -318,6 +327,7 @@ def test_parquet_goes_through_a_pipe_and_not_to_a_terminal(trace: Path, root: Pa
     assert (done.returncode, done.stderr) == (0, b"")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("query", "says"),
     first(
@@ -392,6 +402,7 @@ def test_a_signal_ends_any_query(trace: Path, root: Path, tmp_path: Path, query:
     assert [path.name for path in tmp_path.iterdir()] == ["query.sql"]
 
 
+@pytest.mark.slow
 def test_a_signal_at_the_prompt_ends_the_query_and_not_the_session(trace: Path) -> None:
     with Reader(store.prepare(trace)) as reader:
         threading.Timer(0.5, signal.pthread_kill, (threading.main_thread().ident, signal.SIGINT)).start()

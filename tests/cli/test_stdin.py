@@ -103,6 +103,7 @@ def test_a_stream_without_end_does_not_fill_the_disk(
     assert left(private) == []
 
 
+@pytest.mark.slow
 def test_a_pipe_into_the_program(trace: Path, private: Path) -> None:
     command = f"gzip -c '{trace}' | '{sys.executable}' -m traceview report - kernels --format csv --limit 1"
     env = {**os.environ, "TMPDIR": str(private / "tmp")}

@@ -121,6 +121,7 @@ def test_stopping_leaves_a_capture_to_go_on_with(
         assert trace.execute("SELECT layer FROM raw.algorithm_times").fetchall() == [("a",)]
 
 
+@pytest.mark.slow
 def test_what_is_printed_is_the_section_of_the_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     from traceview.cli.studies import shown
     from traceview.cli.study_algorithms import SHOWN

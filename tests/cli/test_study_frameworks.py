@@ -97,6 +97,7 @@ def test_models_are_those_of_the_samples(root: Path) -> None:
         assert model.images == (len(there.shape) == 3)
 
 
+@pytest.mark.slow
 def test_frameworks_take_turns_and_stand_side_by_side(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     slow, fast = stand_in(tmp_path, "slow", 2.0), stand_in(tmp_path, "fast", version="2\x1b[31mred")
     words = ["--frameworks", "torch,mxnet", "--python", f"torch={slow}", "--python", f"mxnet={fast}", "--rounds", "2"]
@@ -157,6 +158,7 @@ def test_what_is_there_is_not_measured_again(tmp_path: Path, capsys: pytest.Capt
     assert sorted((tmp_path / "log").read_text().split()[1:]) == ["forward", "gradient", "train"]
 
 
+@pytest.mark.slow
 def test_a_framework_that_is_not_here_says_how_to_get_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["--frameworks", "cntk", "--environments", str(tmp_path / "none")]
     assert study(tmp_path, *words) == 3
@@ -223,6 +225,7 @@ def until_measured(folder: Path, n_rows: int) -> None:
     raise AssertionError("it never came so far")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("hangup")
 @pytest.mark.parametrize("number", first(1, [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]))
 def test_a_signal_ends_the_study_and_all_that_it_started(tmp_path: Path, number: signal.Signals) -> None:

@@ -48,6 +48,7 @@ def answer(tmp_path: Path) -> Path:
     return write(tmp_path / "runs", {"tune_runs": RUNS, "tune_options": OPTIONS}, {"kind": "tune", "command": ["x"]})
 
 
+@pytest.mark.slow
 def test_the_answer_is_one_table_with_the_bound_beside_the_speedup(
     answer: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -65,6 +66,7 @@ def test_the_answer_is_one_table_with_the_bound_beside_the_speedup(
     assert sections["runs"][0]["step_ns"] == 5_000_000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("layout", "threads", "both", "said"),
     [("changed", "equal", "changed", "; layout changes the numbers"),
@@ -89,6 +91,7 @@ def test_the_answer_says_which_option_of_the_best_changes_the_numbers(
     assert both == "close" or numbers["layout+threads"] == "changed (NaN, infinite or not comparable)"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("least", "code"), [("1.4", 0), ("1.6", 1)])
 def test_fail_under(answer: Path, least: str, code: int, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["tune", "--report", str(answer), "--fail-under", least]) == code
@@ -128,6 +131,7 @@ def test_what_a_session_was_asked_for_cannot_change(
     assert f"{changed} cannot change within runs; begin another folder." in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_people_see_the_answer_without_words_about_steps_of_a_trace(
     answer: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -185,11 +189,13 @@ def test_folders_that_hold_something_are_left_alone(
     assert "holds runs already: go on with them with --resume" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_folder_that_is_named_after_the_script_is_one_plain_word(tmp_path: Path) -> None:
     done = run(tmp_path, command=[sys.executable, "tr ain\n\x1b[31m.py"])
     assert re.search(r"/traceview-tune-tr_ain_31m-[\d-]+/base\n", done.stderr)
 
 
+@pytest.mark.slow
 def test_a_command_that_fails_gives_its_exit_code_and_leaves_nothing(tmp_path: Path) -> None:
     done = run(tmp_path, "-o", "runs", command=[sys.executable, "-c", "print('no data'); raise SystemExit(7)"])
     assert done.returncode == 7
@@ -197,6 +203,7 @@ def test_a_command_that_fails_gives_its_exit_code_and_leaves_nothing(tmp_path: P
     assert not (tmp_path / "runs").exists()
 
 
+@pytest.mark.slow
 def test_the_best_is_applied_and_nothing_is_recorded(tmp_path: Path) -> None:
     pytest.importorskip("torch")
     row = {**OPTIONS[0], "name": "channels_last"}

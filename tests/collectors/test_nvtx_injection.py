@@ -33,6 +33,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return Path(done.stdout.strip())
 
 
+@pytest.mark.slow
 def test_it_is_built_once_and_where_caches_are(tmp_path: Path) -> None:
     first = build(tmp_path)
     path = Path(first.stdout.strip())
@@ -43,6 +44,7 @@ def test_it_is_built_once_and_where_caches_are(tmp_path: Path) -> None:
     assert [entry.name for entry in path.parent.iterdir()] == [path.name]
 
 
+@pytest.mark.slow
 def test_a_library_that_others_can_write_to_is_built_again(tmp_path: Path) -> None:
     path = Path(build(tmp_path).stdout.strip())
     path.write_bytes(b"planted")
@@ -53,6 +55,7 @@ def test_a_library_that_others_can_write_to_is_built_again(tmp_path: Path) -> No
     assert (done.returncode, done.stdout) == (1, "") and "is not a folder that only you can write to" in done.stderr
 
 
+@pytest.mark.slow
 def test_no_library_is_taken_from_the_folder_it_runs_in(tmp_path: Path) -> None:
     path = tmp_path / "cache" / "traceview" / Path(build(tmp_path).stdout.strip()).name
     path.parent.mkdir(parents=True)
@@ -173,6 +176,7 @@ def python(folder: Path, library: Path, body: str, code: int = 0) -> dict[int, S
     return run(folder, library, sys.executable, folder / "program.py", code=code)
 
 
+@pytest.mark.slow
 def test_nvidias_python_package(tmp_path: Path, library: Path) -> None:
     body = """
 @nvtx.annotate("decorated", color="red", domain="mine", category="x", payload=3)
@@ -201,6 +205,7 @@ nvtx.push_range("never popped")
     assert int(inner[1]) + int(inner[2]) <= int(outer[1]) + int(outer[2])
 
 
+@pytest.mark.slow
 def test_a_forked_child_has_its_own_file_and_keeps_it_when_killed(tmp_path: Path, library: Path) -> None:
     body = """
 with nvtx.annotate("before"):
@@ -223,6 +228,7 @@ os._exit(3)
     assert child.header[3] == parent.header[2] and int(child.header[2]) in said
 
 
+@pytest.mark.slow
 def test_threads_do_not_disturb_each_other(tmp_path: Path, library: Path) -> None:
     body = """
 def work(number):
@@ -285,6 +291,7 @@ def test_every_kind_of_call_in_c(tmp_path: Path, library: Path) -> None:
     assert said.of("M") == [("", "ü" * 126)]
 
 
+@pytest.mark.slow
 def test_a_full_file_only_ends_the_recording(tmp_path: Path, library: Path) -> None:
     body = (
         '#include <nvtx3/nvToolsExt.h>\nint main(void) { for (int i = 0; i < 400000; i++) { nvtxRangePushA("'
@@ -299,6 +306,7 @@ def test_a_full_file_only_ends_the_recording(tmp_path: Path, library: Path) -> N
     assert text.count(b"\nR\t") + int(text.split(b"\t", 5)[4]) == 400_000
 
 
+@pytest.mark.slow
 def test_a_push_and_pop_cost_little(tmp_path: Path, library: Path) -> None:
     body = r"""
 #include <nvtx3/nvToolsExt.h>

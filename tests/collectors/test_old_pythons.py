@@ -59,6 +59,7 @@ def test_the_check_sees_what_is_newer() -> None:
         ast.parse("if (n := 1): pass", feature_version=(3, 6))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("version", ["3.6", "3.7", "3.8"])
 def test_an_old_interpreter_compiles_and_loads_them(version: str, tmp_path: Path) -> None:
     """The shared modules run there, and a program without framework is left alone, as far as an interpreter is here."""

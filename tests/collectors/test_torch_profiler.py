@@ -117,6 +117,7 @@ def test_with_stacks_each_line_is_marked(run_program, tmp_path):
     assert all(any(m["ts"] <= e["ts"] <= m["ts"] + m["dur"] for m in inner) for e in means)
 
 
+@pytest.mark.slow
 def test_facts_of_a_rank(training):
     meta = training.meta()
     assert meta["model"]["parameters"] == 8 * 27 + 8 + 8 * 72 + 8 + 8 * 144 * 10 + 10
@@ -176,6 +177,7 @@ for _ in range(9):
     assert {"traceview.module: fc (Linear)", "traceview.module: Other.fc (Linear)"} <= set(ran.names())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("validated", [pytest.param("model", marks=pytest.mark.long), "averaged"])
 def test_validation_between_steps_is_in_none(program, validated):
     """The step after it was as long as both; what comes before every step is part of it."""
@@ -200,6 +202,7 @@ for step in range(9):
     assert meta["cost"]["profiled_step_ns"] < 300_000_000
 
 
+@pytest.mark.slow
 def test_what_runs_without_gradients_in_some_steps_is_between_them_only_if_it_is_a_copy(program):
     body = """
 model, teacher, frozen = Net(), nn.Conv2d(3, 4, 3), Net().requires_grad_(False)
@@ -229,6 +232,7 @@ for _ in range(12):
     assert ran.names().count("traceview.phase: optimizer") == 10
 
 
+@pytest.mark.slow
 def test_requests_that_a_program_marks_hold_all_of_their_models(program):
     body = """
 first, second = Net(), Net()
@@ -360,6 +364,7 @@ train(model, sgd(model), 9, fork_one)
     assert len({ran.meta(rank)["pid"] for rank in range(3)}) == 3
 
 
+@pytest.mark.slow
 def test_a_child_that_is_forked_after_the_recording_ends_as_it_would_alone(program):
     body = """
 model = Net()

@@ -26,6 +26,7 @@ def layer(conv: Any, x: torch.Tensor) -> dict[str, Any]:
     return {"module": "m", "shape": entry("m", conv, x, None)["shape"], "dgrad": True}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("size", "stride"), [pytest.param(3, 1, marks=pytest.mark.long), (1, 2)])
 def test_every_candidate_can_be_named_in_a_plan_and_computes_the_same(size: int, stride: int) -> None:
     conv, x = torch.nn.Conv2d(16, 24, size, stride, size // 2, bias=True), torch.randn(2, 16, 12, 12)
@@ -47,6 +48,7 @@ def test_every_candidate_can_be_named_in_a_plan_and_computes_the_same(size: int,
             assert planned.passes[row["direction"]] is not None, row
 
 
+@pytest.mark.slow
 @needs_kernels
 def test_winograd_says_the_workspace_that_is_allocated() -> None:
     conv, x = torch.nn.Conv2d(16, 32, 3, padding=1), torch.randn(2, 16, 20, 20)

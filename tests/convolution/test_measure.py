@@ -23,6 +23,7 @@ def test_times_are_those_of_the_run() -> None:
     assert measure.load_ns(spent, "cuda") == spent.wall_ns
 
 
+@pytest.mark.slow
 def test_memory_is_the_most_at_any_time_and_operators_are_named() -> None:
     def work() -> torch.Tensor:
         waste = torch.empty(1 << 20)

@@ -216,6 +216,7 @@ def test_deterministic_runs_give_the_same_bits() -> None:
         torch.use_deterministic_algorithms(False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", ["compiled", "counted", "subclass", "mkldnn", "zeros"])
 def test_modes_and_other_kinds_of_tensors_run_as_before(case: str) -> None:
     class Named(torch.Tensor):

@@ -38,6 +38,7 @@ def test_every_kind_of_task_has_its_function() -> None:
         assert [each.arg for each in functions[kind].args] == ["task", "say"], kind
 
 
+@pytest.mark.slow
 def test_tasks_are_answered_by_one_process_whatever_is_printed(tmp_path: Path) -> None:
     (tmp_path / "net.py").write_text(MODEL)
     task = {"model": f"{tmp_path / 'net.py'}:make", "image": [3, 8, 8], "batch": 2, "threads": 1}
@@ -54,6 +55,7 @@ def test_tasks_are_answered_by_one_process_whatever_is_printed(tmp_path: Path) -
         assert process.close().endswith("net.py has no function or class no")
 
 
+@pytest.mark.slow
 def test_a_model_that_ends_the_process_or_has_no_images_is_told(tmp_path: Path) -> None:
     (tmp_path / "net.py").write_text(MODEL)
     task = {"kind": "shapes", "image": [3, 8, 8], "batch": 2, "threads": 1}
@@ -64,6 +66,7 @@ def test_a_model_that_ends_the_process_or_has_no_images_is_told(tmp_path: Path) 
         assert process.close() == "its process ended before it answered"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "says"),
     [("raise ValueError('no such layer')", "ValueError: no such layer"), ("", "its process did not end by itself")],

@@ -59,6 +59,7 @@ def test_parquet_too(tmp_path: Path) -> None:
     assert (found, tables.long_texts) == (["a", None, None, "b"], {"names": 1})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("write", [stream, folder])
 def test_a_text_that_many_rows_name_is_decoded_a_few_rows_at_a_time(tmp_path: Path, write: Any) -> None:
     column = pa.DictionaryArray.from_arrays(pa.array([0] * 200, pa.int32()), ["y" * MAX_TEXT_BYTES])

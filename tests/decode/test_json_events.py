@@ -73,6 +73,7 @@ def test_metadata_before_and_after() -> None:
     assert splitter.metadata == {"schemaVersion": 1, "tail": {"rank": 3}, "list": [{}, {}]}
 
 
+@pytest.mark.slow
 def test_every_cut_keeps_every_complete_event() -> None:
     data = json.dumps({"traceEvents": EVENTS}).encode()
     ends = []

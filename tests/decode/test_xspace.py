@@ -43,6 +43,7 @@ def batches(path: Path, folder: Path) -> tuple[int, int]:
     return count, peak
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_file(
     longer: dict[int, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -94,6 +95,7 @@ def test_a_mapped_file_is_read_as_bytes_are(tmp_path: Path) -> None:
     assert list((tmp_path / "new").iterdir()) == [], "the file has no name"
 
 
+@pytest.mark.slow
 def test_rows_are_spilled(longer: dict[int, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(xspace, "BATCH_EVENTS", 2000)
     with duckdb.connect() as connection:

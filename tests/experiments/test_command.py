@@ -34,6 +34,7 @@ def lenet(tmp_path_factory: pytest.TempPathFactory) -> Timed:
     return timed(tmp_path_factory.mktemp("lenet"), LENET)
 
 
+@pytest.mark.slow
 def test_steps_are_timed_and_the_program_ends_after_them(lenet: Timed) -> None:
     assert (lenet.exit_code, lenet.reason, lenet.steps) == (0, None, 3)
     assert lenet.step_ns and lenet.step_cpu_ns and 0 < lenet.step_cpu_ns < 10**9
@@ -213,6 +214,7 @@ def test_only_the_processes_of_that_run_are_ended(tmp_path: Path, monkeypatch: p
             each.communicate()
 
 
+@pytest.mark.slow
 def test_a_run_that_hangs_is_ended_with_what_it_started(tmp_path: Path) -> None:
     script = tmp_path / "hang.py"
     script.write_text(

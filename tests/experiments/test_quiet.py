@@ -33,6 +33,7 @@ def test_busy_is_counted_for_the_cores_of_this_process(tmp_path: Path) -> None:
     assert busy_s(tmp_path / "absent") is None
 
 
+@pytest.mark.slow
 def test_a_child_is_ours_once_it_has_ended() -> None:
     begin = now()
     subprocess.run([sys.executable, "-c", LOOP], check=True)

@@ -26,6 +26,7 @@ def steps(folder: Path) -> list[int]:
         return [row[0] for row in trace.execute("SELECT step_ns FROM raw.tune_runs ORDER BY pair").fetchall()]
 
 
+@pytest.mark.slow
 def test_rows_are_a_capture(tmp_path: Path) -> None:
     folder = write(tmp_path / "runs", {"tune_runs": RUNS}, ABOUT)
     assert steps(folder) == [1_000_000, 2_000_000, 3_000_000]
@@ -117,6 +118,7 @@ def owner(folder: Path, kind: str) -> Iterator[subprocess.Popen[str]]:
             process.kill()
 
 
+@pytest.mark.slow
 def test_the_second_program_is_refused_until_the_first_is_dead(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -19,6 +19,7 @@ def test_stacks_are_root_first_with_device_time(file: Any) -> None:
     assert sum(map(int, found.values())) == 80_000
 
 
+@pytest.mark.slow
 def test_no_name_makes_a_frame_or_a_line_of_its_own(file: Any) -> None:
     lines = file("collapsed").decode().splitlines()
     hostile = [line for line in lines if "evil" in line]

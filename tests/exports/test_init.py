@@ -25,6 +25,7 @@ def test_a_file_is_known_by_its_name(name: str, form: str | None) -> None:
     assert exports.of_file(name) == form
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["chrome", "speedscope"])
 def test_json_is_ascii_and_holds_the_names_as_they_were(file: Any, name: str) -> None:
     assert file(name).isascii()

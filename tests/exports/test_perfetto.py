@@ -131,6 +131,7 @@ def test_operators_have_their_shapes_and_copies_their_bytes(file: Any) -> None:
     assert facts["Memcpy HtoD (Pageable -> Device)"]["size_bytes"] == 4096
 
 
+@pytest.mark.slow
 def test_an_operator_and_its_gradient_share_a_flow(tmp_path: Path) -> None:
     """By sequence number: the gradient runs on a thread of its own."""
     ops = [

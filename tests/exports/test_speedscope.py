@@ -6,9 +6,11 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
 from timelines import EVENTS, HOSTILE, event, opened, written
 
 
+@pytest.mark.slow
 def test_starts_and_ends_nest(tmp_path: Path) -> None:
     ops = [event("cpu_op", f"o{n}", n % 31, n % 7, tid=n % 2) for n in range(200)]
     file = json.loads(written(opened(tmp_path, EVENTS + ops), "speedscope"))

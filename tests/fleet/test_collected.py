@@ -12,6 +12,8 @@ from traceview import store
 from traceview.fleet import Fleet
 from traceview.store import Options
 
+pytestmark = pytest.mark.slow
+
 
 def collected(folder: Path, ranks: int = 4) -> Path:
     """A capture folder as a collected run leaves it, not converted yet; in the order of names rank 0 is not first."""

@@ -26,6 +26,7 @@ def convert(traces: Path, target: Path, notes: list[str] | None = None, **how: o
     return store.convert([traces], target, Options(many=Fleet(**{"jobs": 2, **how}), note=note))  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_rows_are_those_of_one_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     traces = written(tmp_path / "traces")
     alone = rows(store.convert([traces], tmp_path / "alone"))
@@ -62,6 +63,7 @@ def test_a_damaged_file_is_named_and_the_others_go_on(tmp_path: Path) -> None:
         assert found[0] == 1 and "rank2.json" in found[1]
 
 
+@pytest.mark.slow
 def test_strict_refuses_a_job_with_a_damaged_file(tmp_path: Path) -> None:
     traces = written(tmp_path / "traces")
     (traces / "rank2.json").write_text('{"schemaVersion": 1, "deviceProperties": [], "traceEvents": []}')
@@ -70,6 +72,7 @@ def test_strict_refuses_a_job_with_a_damaged_file(tmp_path: Path) -> None:
     assert not (tmp_path / "job").exists()
 
 
+@pytest.mark.slow
 def test_none_that_can_be_read_is_an_error(tmp_path: Path) -> None:
     traces = written(tmp_path / "traces", 2)
     for path in traces.iterdir():
@@ -294,6 +297,7 @@ def test_rows_on_dask_are_those_of_one_process(tmp_path: Path) -> None:
     assert left_over(tmp_path) == []
 
 
+@pytest.mark.slow
 def test_a_cluster_is_begun_once_for_reading_and_merging(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import distributed
 

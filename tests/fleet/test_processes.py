@@ -31,6 +31,7 @@ def killing(task: tuple[str, int]) -> int:
     return number
 
 
+@pytest.mark.slow
 def test_the_task_that_kills_is_known(tmp_path: Path) -> None:
     tasks = [(str(tmp_path), number) for number in range(6)]
     answers = dict(processes.run(2, killing, tasks))
@@ -53,6 +54,7 @@ def ctrl_c() -> Iterator[None]:
     signal.signal(signal.SIGINT, before)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("ctrl_c")
 @pytest.mark.parametrize("in_thread", [False, True])
 def test_ctrl_c_reaches_no_process_however_young(in_thread: bool, capfd: pytest.CaptureFixture[str]) -> None:

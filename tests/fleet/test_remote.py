@@ -53,6 +53,7 @@ def test_a_job_from_and_to_a_store(bucket: str, tmp_path: Path, capsys: pytest.C
     assert left_over(tmp_path) == []
 
 
+@pytest.mark.slow
 def test_an_object_that_changed_is_fetched_again(bucket: str) -> None:
     files = fsspec.filesystem("s3")
     for rank in (0, 1):

@@ -43,6 +43,7 @@ def opened(folder: Path, about: dict[str, Any]) -> duckdb.DuckDBPyConnection:
     return views.connect(folder)
 
 
+@pytest.mark.slow
 def test_a_step_begins_after_what_ran_before_it(tmp_path: Path) -> None:
     connection = opened(tmp_path, {"steps": {"between": [[ZERO + 100, ZERO + 300]]}})
     query = "SELECT step, start_ns, end_ns FROM steps ORDER BY step"
@@ -58,6 +59,7 @@ def test_layers_are_the_models(tmp_path: Path) -> None:
     assert connection.execute(query).fetchall() == [("net/conv2d", "conv", 3), ("optimizer", "optimizer", 1)]
 
 
+@pytest.mark.slow
 def test_shapes_come_from_the_graph(tmp_path: Path) -> None:
     told = {
         "shapes": [[32, 3, 12, 12], [8, 3, 3, 3]],
@@ -70,6 +72,7 @@ def test_shapes_come_from_the_graph(tmp_path: Path) -> None:
     assert found == [([8, 3, 3, 3], 2 * 8 * 3 * 3 * 3 * 32 * 10 * 10)]
 
 
+@pytest.mark.slow
 def test_lines_come_from_the_graph(tmp_path: Path) -> None:
     # What is no text keeps its place: the texts behind it are those that were meant.
     stacks = [7, "/app/net.py(8): call;/app/train.py(17): step", "/usr/lib/python3.11/site-packages/x/y.py(2): z"]
@@ -79,6 +82,7 @@ def test_lines_come_from_the_graph(tmp_path: Path) -> None:
     assert connection.execute(query).fetchall() == [(CONV, "/app/net.py", 8, "call")] * 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "about",
     first(
@@ -121,6 +125,7 @@ def noted(folder: Path, memory: Any) -> list[tuple[Any, ...]]:
     return views.connect(folder).execute(query).fetchall()
 
 
+@pytest.mark.slow
 def test_what_stays_in_memory_is_a_row_and_what_allocations_hold_is_no_guess(tmp_path: Path) -> None:
     stays = [["parameter", "fc.weight", None, 256, 40], ["parameter", "fc.bias", 0, 512, 1000]]
     start = [*stays, ["gradient", "fc.weight", None, 320, 40], ["gradient", "fc.bias", 0, 192, 1000]]

@@ -47,6 +47,7 @@ def test_an_nsys_database_with_odd_times(tmp_path: Path) -> None:
         store.convert([path], tmp_path / "strict", Options(strict=True))
 
 
+@pytest.mark.slow
 def test_sums_of_a_database_stay_within_64_bits(tmp_path: Path) -> None:
     huge = {**KERNEL, "staticSharedMemory": 2**63 - 1, "dynamicSharedMemory": 2**63 - 1, "gridX": 2**62 + 1}
     tables = {**NSYS, "CUPTI_ACTIVITY_KIND_KERNEL": [KERNEL, huge], "CUPTI_ACTIVITY_KIND_RUNTIME": [LAUNCH]}
@@ -57,6 +58,7 @@ def test_sums_of_a_database_stay_within_64_bits(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_other_formats_say_the_same(tmp_path: Path) -> None:
     operations = [{**row, "end": row["start"] - 5} for row in RPD["rocpd_op"]]
     path = write(tmp_path / "rpd.db", {**RPD, "rocpd_op": operations})
@@ -70,6 +72,7 @@ def test_other_formats_say_the_same(tmp_path: Path) -> None:
     assert quality(path, tmp_path / "csv")[1] == {NEGATIVE: 1, LONG: 1}
 
 
+@pytest.mark.slow
 def test_a_copy_of_less_than_no_bytes_has_no_known_size(tmp_path: Path) -> None:
     copy = {**KERNEL, "bytes": -5, "copyKind": 1, "srcKind": 0, "dstKind": 2}
     nsys = write(tmp_path / "trace.db", {**NSYS, "CUPTI_ACTIVITY_KIND_MEMCPY": [copy, {**copy, "bytes": 7}]})
@@ -83,6 +86,7 @@ def test_a_copy_of_less_than_no_bytes_has_no_known_size(tmp_path: Path) -> None:
         assert connection.execute("SELECT size_bytes FROM raw.memcpys ORDER BY id").fetchall() == [(None,), (7,)]
 
 
+@pytest.mark.slow
 def test_rocprofv3_names_a_thing_twice_and_keeps_one_row(tmp_path: Path) -> None:
     trace = small()
     tool = trace["rocprofiler-sdk-tool"][0]
@@ -106,6 +110,7 @@ def test_rocprofv3_names_a_thing_twice_and_keeps_one_row(tmp_path: Path) -> None
     assert connection.execute("SELECT n_repaired, n_dropped FROM captures").fetchall() == [(1, 1)]
 
 
+@pytest.mark.slow
 def test_a_clock_of_no_time(tmp_path: Path) -> None:
     path = tmp_path / "trace.json"
     event = '{"ph": "X", "cat": "cpu_op", "name": "a", "pid": 1, "tid": 1, "ts": 5, "dur": 1}'

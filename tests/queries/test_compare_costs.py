@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from compared import measured, table
 from given import Given, pick
 
 from traceview.analysis import compare
+
+pytestmark = pytest.mark.slow
 
 
 def products(rows: int, lasting: float) -> Given:

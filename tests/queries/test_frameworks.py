@@ -252,6 +252,7 @@ def test_published_times_have_places_of_their_own(study: duckdb.DuckDBPyConnecti
     ]
 
 
+@pytest.mark.slow
 def test_the_environment_is_that_of_what_was_measured(study: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
     """Published times beside it are of other machines; alone they are what there is."""
     query = "SELECT condition, value FROM environment WHERE value IS NOT NULL"
@@ -288,6 +289,7 @@ def test_the_ranking_holds_differences_against_the_noise(tmp_path: Path) -> None
     assert found["lenet training step", "mxnet"] == "cannot tell: one process"
 
 
+@pytest.mark.slow
 def test_a_ranking_on_a_busy_machine_says_so(tmp_path: Path) -> None:
     """One busy process of three is no reason for doubt, with two there is no place."""
     rows = [*runs("torch", [10] * 3, [30] * 3, [50, 51, 49]), *runs("jax", [20] * 3, [40] * 3, [100, 105, 95])]
@@ -303,6 +305,7 @@ def test_a_ranking_on_a_busy_machine_says_so(tmp_path: Path) -> None:
             assert [(row["processes"], row["busy"]) for row in section(connection, "times")] == [(3, 0), (3, n)]
 
 
+@pytest.mark.slow
 def test_the_answer_names_the_least_time_or_says_why_it_cannot(tmp_path: Path) -> None:
     rows = [*runs("torch", [10] * 3, [30] * 3, [50, 51, 49]), *runs("jax", [20] * 3, [40] * 3, [100, 105, 95])]
     connection = connected(results.write(tmp_path / "quiet", {"framework_times": rows}, {"kind": "study frameworks"}))
@@ -347,6 +350,7 @@ def test_every_two_frameworks_are_held_against_the_noise_not_only_the_fastest(tm
     assert found["mxnet"]["ratio"] == pytest.approx(101 / 50)
 
 
+@pytest.mark.slow
 def test_a_share_of_what_is_shown_as_no_time_has_no_ratio(tmp_path: Path) -> None:
     part = {**PART, "category": "bias", "form": "operator", "calls": 1.0}
     rows = [{**part, "framework": "torch", "busy_ns": 0.4}, {**part, "framework": "jax", "busy_ns": 3_000.0}]

@@ -19,6 +19,8 @@ from traceview import sql
 from traceview.analysis import advice, compare, findings, reports
 from traceview.analysis.compare import Run
 
+pytestmark = pytest.mark.slow
+
 CHECKS = sql.load_folder(Path(__file__).resolve().parents[2] / "queries" / "checks")
 RULE_OF = {
     "launch": "host_bound",

@@ -60,6 +60,7 @@ def test_a_time_has_its_number_its_interval_and_who_else_was_busy(tmp_path: Path
     assert (row["low_ns"], row["high_ns"], row["others_pct"]) == (1_900_000, 2_300_000, 41.5)
 
 
+@pytest.mark.slow
 def test_beside_other_programs_processor_time_ranks_what_one_thread_computed(tmp_path: Path) -> None:
     """FFT took 10.7 ms by the clock and 1.75 of the processor; of two threads only the clock tells, and says so."""
     busy = {"others_pct": 62.0, "wall_low_ns": 1_000_000, "wall_high_ns": 99_000_000}
@@ -78,6 +79,7 @@ def test_beside_other_programs_processor_time_ranks_what_one_thread_computed(tmp
     assert (fastest["algorithm"], fastest["best_ns"], fastest["low_ns"]) == ("fft", 1_750_000, None)
 
 
+@pytest.mark.slow
 def test_few_runs_far_apart_are_never_the_fastest(tmp_path: Path) -> None:
     apart = {"n": 3, "wall_low_ns": 1_000_000, "wall_high_ns": 9_000_000}
     close = {"n": 3, "wall_low_ns": 2_900_000, "wall_high_ns": 3_100_000}
@@ -189,6 +191,7 @@ def test_time_by_batch(small: duckdb.DuckDBPyConnection) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_one_parameter_varies(small: duckdb.DuckDBPyConnection) -> None:
     found = section(small, "study/sweeps", parameter="filter")
     assert pick(found, "algorithm", "value", "time_ratio") == [("direct", 3, 1.0), ("direct", 5, 2.4)]
@@ -201,6 +204,7 @@ def test_implementations_of_one_algorithm(small: duckdb.DuckDBPyConnection) -> N
     assert found == [("direct", "lib jit", None, 1.0), ("direct", "lib brg", "nhwc to nhwc", 1.5)]
 
 
+@pytest.mark.slow
 def test_published_stands_beside_measured(tmp_path: Path) -> None:
     """The published image has its padding already: it is the same problem."""
     there = timed("128x64x31x31 k96 5x5 s1 p0", "fprop", "fft", 5, status="published", device="TITAN X", threads=None)
@@ -216,6 +220,7 @@ def test_published_stands_beside_measured(tmp_path: Path) -> None:
     assert {row["direction"] for row in found} == {"fprop"}
 
 
+@pytest.mark.slow
 def test_hit_rate(small: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
     """The rule for 5x5 puts FFT before Winograd: right with 8 images, wrong with one. The rules are of GPUs."""
     assert section(small, "study/rules") == []
@@ -234,6 +239,7 @@ def test_characteristics(small: duckdb.DuckDBPyConnection) -> None:
     assert found["winograd_nonfused"]["largest_workspace_bytes"] == 5_000
 
 
+@pytest.mark.slow
 def test_what_another_library_can_is_not_called_impossible(tmp_path: Path) -> None:
     """Two libraries each say why not, and a problem counts once; where a third has a time, nothing is barred."""
     one, two = LAYER.format(1), LAYER.format(8)
@@ -286,6 +292,7 @@ def test_flops_by_the_size_of_the_filter(tmp_path: Path) -> None:
     assert {row["shape"] for row in found} == {"4x8x27x27 k16", "8x8x27x27 k16"}
 
 
+@pytest.mark.slow
 def test_flops_of_alexnet_by_layer_and_method(tmp_path: Path) -> None:
     """Batch 256: FFT executes 12 to 35 % of the direct method's FLOPs, Winograd 38 to 52 %; neither can do stride 4."""
     shapes = {
@@ -311,6 +318,7 @@ def test_flops_of_alexnet_by_layer_and_method(tmp_path: Path) -> None:
         assert row["forward_flop"] == row["dgrad_flop"] == row["wgrad_flop"]
 
 
+@pytest.mark.slow
 def test_fused_winograd_needs_less_memory_than_the_fft(tmp_path: Path) -> None:
     """conv3 of AlexNet at batch 256: the FFT uses most, a fused kernel stores the transformed filters alone."""
     shape = "256x256x13x13 k384 3x3 s1 p1"
@@ -327,6 +335,7 @@ def test_fused_winograd_needs_less_memory_than_the_fft(tmp_path: Path) -> None:
     assert fused["model_flop"] == plain["model_flop"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "wrong",
     first(2, [{"stride_h": 0}, {"groups": 0}, {"height": -5}, {"batch": 2**62}, {"filter_width": 99}, {"pad_w": -1}]),
@@ -373,6 +382,7 @@ def test_measured_fft_buffers_beside_the_formula(studies: duckdb.DuckDBPyConnect
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.shared
 def test_every_measured_buffer_has_its_formula_beside_it(studies: duckdb.DuckDBPyConnection) -> None:
     """45 buffers of fbfft's tuner: fbfft's for AlexNet 1.21 to 1.53 times the formula, cuFFT's up to twice."""
@@ -435,6 +445,7 @@ def test_the_best_plan_for_alexnet(studies: duckdb.DuckDBPyConnection) -> None:
     assert studies.execute(query).fetchall() == [("fprop", "26.55", 4), ("backward", "56.15", 4)]
 
 
+@pytest.mark.slow
 def test_the_answer_counts_who_is_fastest_and_says_that_the_machine_was_busy(tmp_path: Path) -> None:
     busy = [timed(LAYER.format(2), "fprop", name, ms, others_pct=40.0) for name, ms in (("fft", 3), ("direct", 4))]
     found = section(capture(tmp_path, *ROWS, *busy), "study/verdict")
@@ -445,6 +456,7 @@ def test_the_answer_counts_who_is_fastest_and_says_that_the_machine_was_busy(tmp
     ]
 
 
+@pytest.mark.slow
 def test_a_sum_of_gradients_is_no_problem_beside_its_parts(tmp_path: Path) -> None:
     """FFT wins dgrad, wgrad and their sum with batch 1; with 2 cuDNN, which gives one time for both, beats the sum."""
     ways = {"dgrad": 1.0, "wgrad": 2.0, "backward": 3.0}
@@ -482,6 +494,7 @@ def test_times_of_unknown_devices_and_of_other_cpus_race_within_their_publicatio
     assert pick(plan, "setting", "total_ns") == [("cpu, 1 thread", 3_000_000), ("unknown device of a.csv", 1_000_000)]
 
 
+@pytest.mark.slow
 def test_published_times_of_one_algorithm_name_no_fastest(tmp_path: Path) -> None:
     rows = [timed(LAYER.format(8), way, "direct", 20, status="published") for way in ("dgrad", "wgrad")]
     (row,) = section(capture(tmp_path, *rows), "study/verdict")

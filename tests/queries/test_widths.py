@@ -42,6 +42,7 @@ def test_at_80_columns(done: list[Report]) -> None:
             assert not [line for line in text.splitlines() if cell_len(line) > 80], report.name
 
 
+@pytest.mark.slow
 def test_times_of_a_table_have_one_unit(done: list[Report]) -> None:
     with_times = 0
     for report in done:

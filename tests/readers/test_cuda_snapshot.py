@@ -225,6 +225,7 @@ def test_times_that_cannot_be_are_lost_and_move_no_others(tmp_path: Path) -> Non
     assert times.fetchall() == [(0, 0, 10**18 + 1000)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.long) for seed in (1, 2))])
 def test_changed_bytes_end_in_rows_or_a_sentence(tmp_path: Path, seed: int) -> None:
     chance, whole = random.Random(seed), bytearray(pickletools.optimize(pickle.dumps(snapshot(), 4)))

@@ -282,6 +282,7 @@ def test_what_holds_nothing_is_a_sentence(tmp_path: Path, data: bytes, message: 
     assert sorted(entry.name for entry in tmp_path.iterdir()) == ["trace"]
 
 
+@pytest.mark.slow
 def test_a_cut_file_keeps_every_complete_event(tmp_path: Path) -> None:
     data = trace([OP] * 50)
     for share in (0.3, 0.5, 0.77, 0.99):

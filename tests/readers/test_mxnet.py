@@ -57,6 +57,7 @@ def test_a_file_without_its_end(root: Path, tmp_path: Path, lines: int) -> None:
     assert rows(connection, "SELECT n_events - n_kept <= 1 FROM captures") == [(True,)]
 
 
+@pytest.mark.slow
 def test_operators_of_gpus_are_what_their_devices_did(tmp_path: Path) -> None:
     """Each GPU is a process of the file. The operators of both carry one name at one time, and stay apart."""
     names = ["cpu/0", "gpu/0", "gpu/1", "MXNET_C_API"]

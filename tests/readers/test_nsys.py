@@ -62,6 +62,7 @@ def test_that_no_cuda_was_seen_is_not_repeated_beside_kernels(tmp_path: Path) ->
     assert one(connection, "SELECT warnings FROM captures") == texts[1:]
 
 
+@pytest.mark.slow
 def test_marks_of_events_without_a_time_are_no_loss(tmp_path: Path) -> None:
     """Before 2024 nsys records which call set them, not when the device reached them."""
     mark = {"deviceId": 0, "contextId": 1, "streamId": 7, "correlationId": 9, "globalPid": gid(70), "eventId": 3}
@@ -170,6 +171,7 @@ def test_tensorflows_ranges_belong_to_the_thread_that_starts_and_ends_them(tmp_p
     assert one(connection, "SELECT op_name FROM kernels") == "net/conv1/Conv2D:Conv2D"
 
 
+@pytest.mark.slow
 def test_ranges_have_domains_payloads_and_text_by_number(tmp_path: Path) -> None:
     base = {**PUSH, "int64Value": None, "doubleValue": None, "jsonText": None}
     events = [
@@ -190,6 +192,7 @@ def test_ranges_have_domains_payloads_and_text_by_number(tmp_path: Path) -> None
     assert one(connection, "SELECT n_events - n_kept FROM captures") == 0
 
 
+@pytest.mark.slow
 def test_processes_are_ranks_and_do_not_share_correlations(tmp_path: Path) -> None:
     kernels = [{**KERNEL, "globalPid": gid(80), "deviceId": 1}, KERNEL]
     calls = [LAUNCH, {**LAUNCH, "globalTid": gid(99, 99), "start": 900}]
@@ -203,6 +206,7 @@ def test_processes_are_ranks_and_do_not_share_correlations(tmp_path: Path) -> No
     assert connection.execute("SELECT pid FROM ranks ORDER BY rank").fetchall() == [(70,), (80,)]
 
 
+@pytest.mark.slow
 def test_copies_and_fills(tmp_path: Path) -> None:
     copy = {**KERNEL, "bytes": 4096, "copyKind": 1, "srcKind": 1, "dstKind": 2}
     fill = {**KERNEL, "bytes": 64, "memKind": 2}
@@ -260,6 +264,7 @@ def test_warnings_of_the_profiler_are_shown(tmp_path: Path) -> None:
     assert one(given(tmp_path, DIAGNOSTIC_EVENT=said), "SELECT warnings FROM captures") == ["level 2", "level 3"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("tables", "reason"),
     first(
@@ -408,6 +413,7 @@ def test_a_cut_database_is_salvaged_or_refused(shared: Path, tmp_path: Path) -> 
     assert one(connection, "SELECT count(*) FROM kernels") == 1312
 
 
+@pytest.mark.slow
 @pytest.mark.shared
 def test_a_cut_gzip_is_salvaged_or_refused(shared: Path, tmp_path: Path) -> None:
     packed = (shared / "traces/nsys/a100-cloverleaf-schema3.13.sqlite.gz").read_bytes()

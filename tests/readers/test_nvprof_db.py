@@ -55,6 +55,7 @@ def test_functions_have_names(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_two_ends_at_0_are_no_time(tmp_path: Path) -> None:
     """So CUPTI says that it has none: 50 years before all others."""
     connection = given(tmp_path, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL=[KERNEL, {**KERNEL, "start": 0, "end": 0}])
@@ -64,6 +65,7 @@ def test_two_ends_at_0_are_no_time(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_a_kernel_reaches_the_marker_around_its_launch(tmp_path: Path) -> None:
     """The thread is a signed number in one table and bytes in the other."""
     markers = [marker(2, 50, 1), marker(2, 60, 2, domain=3), marker(4, 150, 2, 0), marker(4, 160, 1, 0)]
@@ -144,6 +146,7 @@ def test_public_traces(name: str, ranges: int, events: int, shared: Path, tmp_pa
     assert connection.execute("SELECT origin_unix_ns > 1500000000000000000 FROM captures").fetchall() == [(True,)]
 
 
+@pytest.mark.slow
 @pytest.mark.shared
 def test_a_cut_database_is_salvaged_or_refused(shared: Path, tmp_path: Path) -> None:
     whole = unpacked(shared / "traces/nvprof/v100-pytorch-nvtx.nvvp.gz", tmp_path).read_bytes()
@@ -184,6 +187,7 @@ OWNERS = """SELECT r.rank, r.pid, (SELECT count(*) FROM api_calls a WHERE a.rank
     (SELECT list(DISTINCT pid) FROM events e WHERE e.rank = r.rank) FROM ranks r ORDER BY 1"""
 
 
+@pytest.mark.slow
 def test_each_process_is_a_rank(tmp_path: Path) -> None:
     connection = of_processes(tmp_path, {"correlationId": 9}, {"correlationId": 10})
     assert connection.execute(OWNERS).fetchall() == [(0, 70, 1, [4], 1, [70]), (1, 80, 1, [5], 1, [80])]

@@ -145,6 +145,7 @@ def test_unified_memory(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_csv_of_api_and_gpu(tmp_path: Path) -> None:
     """Units stand in a row of their own; a launch is joined to its kernel by the number in brackets."""
     found = opened(tmp_path, CSV)
@@ -199,6 +200,7 @@ def test_summaries_of_old_versions_and_in_csv(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_child_processes_are_ranks(tmp_path: Path) -> None:
     found = opened(tmp_path, CHILDREN)
     assert rows(found, "SELECT rank, pid FROM ranks ORDER BY rank") == [(0, 7522), (1, 8000)]
@@ -224,6 +226,7 @@ def test_cut_at_any_byte(tmp_path: Path, end: int) -> None:
     assert text.endswith("\n") or problems(found)
 
 
+@pytest.mark.slow
 def test_damage_that_is_told(tmp_path: Path) -> None:
     found = opened(tmp_path, gzip.compress(CSV.encode())[:-40], "cut.gz")
     assert "gzip data is cut off" in problems(found)
@@ -246,6 +249,7 @@ def test_a_log_without_results_says_so(tmp_path: Path) -> None:
         opened(tmp_path, metrics, "metrics")
 
 
+@pytest.mark.slow
 def test_hostile_headers_end_early(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(nvprof_text, "MAX_TABLES", 3)
     found = opened(tmp_path, NEW * 5)
@@ -281,6 +285,7 @@ def test_public_logs_are_read_to_the_last_row(shared: Path, captures: Any) -> No
         ]
 
 
+@pytest.mark.slow
 def test_a_printed_summary_answers_by_its_totals(tmp_path: Path) -> None:
     found = opened(tmp_path, SUMMARY)
     assert pick(section(found, "kernels/names"), "name", "calls", "total_ns", "max_ns") == [
@@ -297,6 +302,7 @@ def test_a_printed_summary_answers_by_its_totals(tmp_path: Path) -> None:
     assert any(line.endswith(": overview, kernels and copies show them for the whole run.") for line in lines)
 
 
+@pytest.mark.slow
 def test_a_summary_of_each_device_is_added_up(tmp_path: Path) -> None:
     """As `nvprof --print-summary-per-gpu` prints them: 100 and 50 calls of 0.8 ms."""
     head = "            Type  Time(%)      Time     Calls       Avg       Min       Max  Name\n"

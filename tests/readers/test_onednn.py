@@ -104,6 +104,7 @@ EXPECTED = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", first(3, VERSIONS), ids=["0.x", "first", "dnnl", "2.x", "v1", "v1 stamped"])
 def test_every_version_of_the_line(tmp_path: Path, text: str) -> None:
     library, expected = EXPECTED[text]
@@ -124,6 +125,7 @@ def test_stamps_give_the_wall_clock(tmp_path: Path) -> None:
     assert rows(alone, "SELECT origin_unix_ns, clock FROM captures") == [(None, onednn._ALONE)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("text", "idle_pct"), [(V1_STAMPED, pytest.approx(15.3, abs=0.05)), (V1, None)])
 def test_without_stamps_idle_time_is_not_known(tmp_path: Path, text: str, idle_pct: Any) -> None:
     """Laid end to end primitives leave no gap, which is no statement about the program."""
@@ -217,6 +219,7 @@ def test_primitives_of_a_gpu_are_said(tmp_path: Path, text: str, is_said: bool) 
     assert any("ran on a GPU" in warning for warning in said) == is_said
 
 
+@pytest.mark.slow
 def test_two_runs_in_one_log_are_a_doubt(tmp_path: Path) -> None:
     """As where a second run was appended: nothing ran in the hour between, of which only stamps tell."""
     twice = V1_STAMPED + V1_STAMPED.replace("16935334", "16935370")
@@ -231,6 +234,7 @@ def test_two_runs_in_one_log_are_a_doubt(tmp_path: Path) -> None:
         ]
 
 
+@pytest.mark.slow
 def test_damaged_compression_keeps_what_came_before(tmp_path: Path) -> None:
     found = opened(tmp_path, gzip.compress((V1 * 2000).encode())[:-20])
     assert rows(found, "SELECT count(*) > 1000 FROM primitives") == [(True,)]

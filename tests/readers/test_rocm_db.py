@@ -49,6 +49,7 @@ RPD = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_rpd_calls_work_and_markers(tmp_path: Path) -> None:
     connection = opened(write(tmp_path / "trace.db", RPD), tmp_path / "capture")
     assert connection.execute(
@@ -264,6 +265,7 @@ def test_runs_in_one_database_are_ranks(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.shared
 def test_a_public_rpd_is_recognised_and_cut_anywhere(shared: Path, tmp_path: Path) -> None:
     path = unpacked(shared / "traces/rocprof/matmul.rpd.gz", tmp_path)

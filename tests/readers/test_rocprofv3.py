@@ -15,6 +15,8 @@ from traceview.decode.files import peek
 from traceview.errors import InputError
 from traceview.readers import READERS
 
+pytestmark = pytest.mark.slow
+
 
 def record(kind: int, operation: int, start: int, end: int, number: int, **rest: Any) -> dict[str, Any]:
     return {

@@ -104,12 +104,14 @@ def trace(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     return Trace(next(path for path in known if path.name == request.param), folder)
 
 
+@pytest.mark.slow
 def test_what_can_be_repaired_is_kept_and_counted(trace: Trace) -> None:
     for what, damage in REPAIRED.items():
         assert trace.more(damage(trace.event))[0] == (1, 1, 0), what
     assert trace.is_refused(REPAIRED["unescaped quotes"](trace.event))
 
 
+@pytest.mark.slow
 def test_an_event_without_a_time_is_dropped_and_said(trace: Trace) -> None:
     for what, damage in DROPPED.items():
         assert trace.more(damage(trace.event)) == ((0, 0, 1), {UNTIMED: 1}), what
@@ -122,6 +124,7 @@ def test_what_json_allows_is_kept(trace: Trace) -> None:
         assert counts == (1, 0, 0), what
 
 
+@pytest.mark.slow
 def test_odd_durations_are_kept_and_said(trace: Trace) -> None:
     spans = [event for event in trace.events if event.get("ph") == "X" and "dur" in event]
     for kind, duration in ODD.items() if spans else ():
@@ -130,6 +133,7 @@ def test_odd_durations_are_kept_and_said(trace: Trace) -> None:
         assert kinds == {kind: 1}
 
 
+@pytest.mark.slow
 def test_missing_brackets_and_members_of_gzip(trace: Trace) -> None:
     assert trace.read(trace.text[: trace.last])[0] == trace.counts
     half = len(trace.text) // 2

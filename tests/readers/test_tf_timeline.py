@@ -60,6 +60,7 @@ def test_layers_are_neither_variables_nor_what_an_optimizer_does(captures: Any, 
     assert rows(connection, updates) == [(8, 0)]
 
 
+@pytest.mark.slow
 @pytest.mark.shared
 def test_kernels_are_counted_once_and_know_their_operator(captures: Any, shared: Path) -> None:
     connection = captures.open(shared / "traces/tf1-timeline/vgg-train.json.gz")
@@ -88,6 +89,7 @@ def test_only_this_reader_knows_it(shared: Path, tmp_path: Path) -> None:
         assert claims == ["tf_timeline"]
 
 
+@pytest.mark.slow
 @pytest.mark.shared
 @pytest.mark.parametrize("share", first(1, [0.2, 0.5, 0.999]))
 def test_a_cut_file_keeps_what_is_whole(shared: Path, tmp_path: Path, share: float) -> None:

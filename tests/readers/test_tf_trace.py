@@ -41,6 +41,7 @@ def test_unknown_and_static_memory(shared: Path, tmp_path: Path) -> None:
     assert rows(connected(tmp_path / "capture"), query) == [(None, "device")]
 
 
+@pytest.mark.slow
 def test_the_xplane_file_beside_it_is_read_instead(shared: Path, tmp_path: Path) -> None:
     folder = shared / "traces/xplane"
     shutil.copy(folder / "sm61-tf2-train.trace.json.gz", tmp_path / "host.trace.json.gz")

@@ -228,6 +228,7 @@ def test_jax_on_a_cpu(sample) -> None:  # type: ignore[no-untyped-def]
     assert rows(connection, "SELECT count(*), count(step) FROM ops WHERE hlo_op IS NULL") == [(0, 0)]
 
 
+@pytest.mark.slow
 def test_jax_convolutions_have_pass_shapes_work_and_algorithm(sample) -> None:  # type: ignore[no-untyped-def]
     """AlexNet, batch 4: FLOPs are 4 x 2 x the multiplications of the layer table (STUDIES B.1)."""
     connection = sample(ALEXNET)
@@ -514,6 +515,7 @@ def test_a_loop_of_a_tpu_is_no_work_beside_its_body(tmp_path: Path) -> None:
         assert capture.sql("SELECT sum(busy_ns) FROM device_busy").fetchall() == [(470,)]
 
 
+@pytest.mark.slow
 def test_a_loop_of_a_tpu_at_the_end_of_a_batch_is_no_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A long line is cut, and what ran in the loop is in the next batch."""
     monkeypatch.setattr(xspace, "BATCH_EVENTS", 1)

@@ -33,6 +33,7 @@ print(json.dumps([early, steps, products, repr(run.overview), run._repr_html_()]
 """
 
 
+@pytest.mark.slow
 def test_a_block_is_recorded_and_asked(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, "-c", PROGRAM], cwd=tmp_path, capture_output=True, text=True, check=True)
     early, steps, products, overview, html = json.loads(done.stdout.splitlines()[-1])

@@ -49,6 +49,7 @@ def left(folder: Path, files: dict[str, str], said: list[str], keeps_command: bo
 WHOLE = {"rank-0000.meta.json": json.dumps(FACTS), "rank-0000.kineto.json": json.dumps(TRACE)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("keeps_command", "command"), [(True, "train --token '***'"), (False, None)])
 def test_a_capture_holds_no_secret(tmp_path: Path, said: list[str], keeps_command: bool, command: str | None) -> None:
     assert harvest(left(tmp_path, WHOLE, said, keeps_command), 0, 0)

@@ -14,6 +14,7 @@ SEEN_BY_NOBODY = ("Cc", "Cf", "Cs", "Zl", "Zp", "Zs")
 """Categories of characters that act, hide or are blank."""
 
 
+@pytest.mark.slow
 def test_every_character_that_acts_or_hides_is_escaped_and_no_other() -> None:
     ignorable = {ord(char) for char in re.findall(f"[{DEFAULT_IGNORABLE}]", "".join(map(chr, range(0x110000))))}
     assert len(ignorable) == 4174

@@ -65,6 +65,7 @@ def test_a_formula_behind_what_a_spreadsheet_skips(text: str, disarmed: str) -> 
     ]
 
 
+@pytest.mark.slow
 def test_every_sign_that_is_a_form_of_one_is_disarmed() -> None:
     forms = [
         char

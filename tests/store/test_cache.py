@@ -76,6 +76,7 @@ def keys() -> tuple[str, str]:
     return paths.digest(cache.CONVERTERS), paths.digest(materialized.RULES)
 
 
+@pytest.mark.slow
 def test_keys_change_with_what_decides_and_with_nothing_else(copied: Path) -> None:
     before = keys()
     for name in (*TABLES_OF_A_FILE, *MEANING, *NEITHER):
@@ -87,6 +88,7 @@ def test_keys_change_with_what_decides_and_with_nothing_else(copied: Path) -> No
     assert keys() == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("edited", "is_read_again"), [("queries/derive/recorded_steps.sql", True), ("queries/overview/step.sql", False)]
 )
@@ -179,6 +181,7 @@ def read_only(tmp_path: Path) -> Iterator[Path]:
     trace.parent.chmod(0o755)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "home", ["", "relative", *(pytest.param(path, marks=pytest.mark.long) for path in ("/proc/self", "/dev/null"))]
 )

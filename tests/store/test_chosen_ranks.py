@@ -25,6 +25,7 @@ def job(tmp_path_factory: pytest.TempPathFactory) -> Path:
         return store.convert([written(folder / "traces", 6)], folder / "job", Options(many=Fleet(2)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("view", first(2, ["kernels", "ranks", "ops", "steps"]))
 def test_rows_are_those_of_the_whole_job(job: Path, view: str) -> None:
     asked = f"FROM {view}"
@@ -53,6 +54,7 @@ def test_a_rank_that_is_not_there_is_named(job: Path, rank: int) -> None:
         store.open_capture(job, Options(ranks=frozenset((2, rank))))
 
 
+@pytest.mark.slow
 def test_a_report_about_one_rank(job: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["sql", str(job), "SELECT rank, count(*) > 0 AS has FROM kernels GROUP BY 1", "--rank", "5,0"]) == 0
     assert [line.split() for line in capsys.readouterr().out.splitlines()[2:4]] == [["0", "true"], ["5", "true"]]
@@ -64,6 +66,7 @@ def test_a_report_about_one_rank(job: Path, capsys: pytest.CaptureFixture[str]) 
     assert "write for example 1,4,16" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_chosen_rank_whose_tables_are_gone_is_read_once_more(tmp_path: Path) -> None:
     traces = written(tmp_path / "traces", 3)
     shutil.rmtree(store.resolve(traces) / "rank-0001")
@@ -71,6 +74,7 @@ def test_a_chosen_rank_whose_tables_are_gone_is_read_once_more(tmp_path: Path) -
         assert connection.execute("SELECT DISTINCT rank FROM kernels").fetchall() == [(1,)]
 
 
+@pytest.mark.slow
 def test_an_empty_folder_beside_the_ranks_of_a_trace_is_replaced(tmp_path: Path) -> None:
     traces = written(tmp_path / "traces", 2)
     (store.resolve(traces) / "rank-0107").mkdir()

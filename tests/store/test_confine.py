@@ -44,6 +44,7 @@ REFUSED = (
 """A query that DuckDB cannot read would fail too, and show nothing. Refused once, secrets fail in another way."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "query",
     [
@@ -112,6 +113,7 @@ def test_threads_and_memory_are_set_before_it_is_confined(capture: Path) -> None
         assert connection.execute(settings).fetchall() == [(1, "190.7 MiB", True)]
 
 
+@pytest.mark.slow
 def test_each_connection_spills_to_a_folder_of_its_own_that_goes_with_it() -> None:
     long = "SELECT hash(range)::VARCHAR || 'xxxxxxxxxxxxxxxxxxxxxxxxxxx' AS b FROM range(600000) ORDER BY b"
     places = []

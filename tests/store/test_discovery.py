@@ -66,6 +66,7 @@ def test_a_file_whose_tables_are_kept_is_not_even_opened(
     assert looks.of("a.json") == (1, 2)
 
 
+@pytest.mark.slow
 def test_the_raw_folder_of_a_capture_is_looked_at_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -77,6 +78,7 @@ def test_the_raw_folder_of_a_capture_is_looked_at_once(
     assert looks.of("rank-0000.json") == (1, 2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("named", ["each", "their folder"])
 def test_what_another_file_supersedes_is_passed_over(tmp_path: Path, named: str) -> None:
     kernel = {"start": 1, "end": 3, "deviceId": 0, "demangledName": 1}
@@ -122,6 +124,7 @@ def refused(capsys: pytest.CaptureFixture[str], *words: str) -> str:
     return captured.err
 
 
+@pytest.mark.slow
 def test_a_folder_is_read_without_the_captures_in_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

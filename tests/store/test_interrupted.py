@@ -123,6 +123,7 @@ def test_a_full_disk(small_disk: Path) -> None:
     _is_refused(subprocess.run([*REPORT, str(trace)], capture_output=True, text=True, env=environment()), trace)
 
 
+@pytest.mark.slow
 def test_a_full_disk_of_the_cache_takes_no_answer(small_disk: Path, tmp_path: Path) -> None:
     """Rows that reports share cannot be stored there; the trace is converted beside itself."""
     trace = tmp_path / "trace.json.gz"

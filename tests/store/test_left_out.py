@@ -32,6 +32,7 @@ def found(capture: Path) -> tuple[list[int], list[tuple[int, list[str]]]]:
         return ranks, connection.execute(query).fetchall()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("jobs", first(1, [1, 2]))
 @pytest.mark.parametrize(
     ("content", "reason"),
@@ -61,6 +62,7 @@ def test_a_lost_trace_is_named_left_out_and_counted(tmp_path: Path, jobs: int, c
     assert refused.value.exit_code == CHECK_FAILED
 
 
+@pytest.mark.slow
 @EVERY
 def test_a_second_trace_of_a_rank_is_left_out(tmp_path: Path, jobs: int) -> None:
     """As another rank it would be one too many in every collective."""
@@ -138,6 +140,7 @@ def test_a_trace_that_cannot_be_finished_leaves_no_rank_behind(tmp_path: Path, m
     assert ranks and "unexpected OverflowError" in notes[0]
 
 
+@pytest.mark.slow
 @EVERY
 def test_a_rank_whose_clock_cannot_be_true_is_on_its_own(tmp_path: Path, jobs: int) -> None:
     """The sum of the one's zero and the other's first time is more than 64 bits hold."""

@@ -37,6 +37,7 @@ def found(folder: Path) -> Path:
     return materialized.file(materialized.place(folder), "busy")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("damage", ["bit", "unsummed", "cut", "gone", "empty", "more"])
 def test_what_is_materialized_and_damaged_is_worked_out_again(small: Path, damage: str) -> None:
     right = answers(small)
@@ -54,6 +55,7 @@ def test_what_is_materialized_and_damaged_is_worked_out_again(small: Path, damag
     assert file.read_bytes() == data and materialized.is_whole(file)
 
 
+@pytest.mark.slow
 def test_a_damaged_verdict_on_names_is_worked_out_again_with_all_of_them(tmp_path: Path) -> None:
     folder = store.prepare(store.convert([SAMPLE], tmp_path / "capture"))
     query = "SELECT category, count(*), sum(dur_ns) FROM ops GROUP BY ALL ORDER BY ALL"
@@ -75,6 +77,7 @@ def test_it_lies_in_the_cache_of_the_user_alone(small: Path) -> None:
     assert [path.stat().st_mode & 0o077 for path in (place, place.parent)] == [0, 0]
 
 
+@pytest.mark.slow
 def test_tables_without_rows_are_kept_as_their_columns(small: Path) -> None:
     with store.open_capture(small) as connection:
         assert connection.execute("SELECT count(*) FROM busy, kernels").fetchall() == [(0,)]
@@ -113,6 +116,7 @@ def test_it_follows_the_rules(small: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert not materialized.find(small)
 
 
+@pytest.mark.slow
 def test_a_folder_that_others_can_write_to_is_not_trusted(
     small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -39,6 +39,7 @@ def opened(both: tuple[Path, Path]) -> Iterator[tuple[duckdb.DuckDBPyConnection,
         yield alone, job
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("view", graph.names())
 def test_a_view_is_the_same(opened: tuple[duckdb.DuckDBPyConnection, ...], view: str) -> None:
     """If this fails, rows of the view depend on other ranks: its header has to say `whole_job = true`."""
@@ -72,6 +73,7 @@ def test_what_shards_have_made_of_names_is_not_made_again_for_the_job(both: tupl
     assert not [name for name in names if "." in name]
 
 
+@pytest.mark.slow
 def test_one_shard_that_lacks_its_views_is_worked_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing of it was stored, and the job, too large to be held in memory, was said to be damaged."""
     monkeypatch.setattr("traceview.fleet.merge.SHARD_RANKS", 2)
@@ -96,6 +98,7 @@ def test_one_shard_that_lacks_its_views_is_worked_out(tmp_path: Path, monkeypatc
     assert "attributed.op" in materialized.there(materialized.place(shards[1]))
 
 
+@pytest.mark.slow
 def test_ranks_are_those_of_all_shards_also_where_what_says_so_is_damaged(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -278,6 +278,7 @@ def test_what_would_get_past_the_check_writes_nothing_either(capture: Path, kind
     assert sums(capture) == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "query",
     [

@@ -130,6 +130,7 @@ def collected(tmp_path: Path) -> Path:
     return capture
 
 
+@pytest.mark.slow
 def test_a_capture_follows_its_raw_traces(collected: Path) -> None:
     same_size_and_time(collected / "raw/rank-0000.json")
     os.utime(collected / "raw/rank-0000.json")
@@ -158,6 +159,7 @@ def test_raw_traces_that_cannot_be_read_leave_the_tables(collected: Path) -> Non
     assert names(collected) == ["a"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["rank-0000/mine.csv", "rank-0000/deep/kernels.parquet", "converted/mine.txt"])
 def test_a_file_of_the_user_among_the_tables_is_kept_and_named(collected: Path, name: str) -> None:
     own = collected / name
@@ -173,6 +175,7 @@ def test_a_file_of_the_user_among_the_tables_is_kept_and_named(collected: Path, 
     assert names(collected) == ["a"] and (collected / "rank-notes.csv").read_text() == "mine"
 
 
+@pytest.mark.slow
 def test_a_folder_in_the_place_of_the_key_is_kept(collected: Path) -> None:
     (collected / "converted.json").unlink()
     (collected / "converted.json").mkdir()
@@ -190,6 +193,7 @@ def test_a_link_in_the_place_of_tables_is_left_alone_with_what_it_leads_to(colle
     assert (tmp_path / "elsewhere" / "kernels.parquet").is_file() and (collected / "rank-0000").is_symlink()
 
 
+@pytest.mark.slow
 def test_what_an_ended_conversion_left_is_replaced(collected: Path) -> None:
     (collected / "converted").mkdir()
     shutil.move(collected / "rank-0000", collected / "converted")
@@ -198,6 +202,7 @@ def test_what_an_ended_conversion_left_is_replaced(collected: Path) -> None:
     assert names(collected) == ["a"] and not (collected / "converted").exists()
 
 
+@pytest.mark.slow
 def test_a_file_that_is_read_instead_is_part_of_the_key(tmp_path: Path) -> None:
     trace = tmp_path / "host.trace.json"
     process = {"ph": "M", "pid": 1, "name": "process_name", "args": {"name": "/host:CPU"}}
@@ -212,6 +217,7 @@ def test_a_file_that_is_read_instead_is_part_of_the_key(tmp_path: Path) -> None:
     assert cache.is_fresh(store.resolve(trace), [trace])
 
 
+@pytest.mark.slow
 def test_strict_refuses_what_was_repaired_before(tmp_path: Path) -> None:
     trace = tmp_path / "a.json"
     trace.write_text(event("a")[:-2])
@@ -226,6 +232,7 @@ def test_strict_refuses_what_was_repaired_before(tmp_path: Path) -> None:
     ] * 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("beside", [1, ["..", "", "/", "a/b", "\0", "\ud800", None, {}]])
 def test_a_key_that_is_damaged_is_not_followed(tmp_path: Path, beside: object) -> None:
     trace = tmp_path / "a.json"
@@ -239,6 +246,7 @@ def test_a_key_that_is_damaged_is_not_followed(tmp_path: Path, beside: object) -
 LONG = "x" * 240 + ".json"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     [

@@ -55,6 +55,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return store.prepare(store.convert([SAMPLE], tmp_path_factory.mktemp("read") / "capture"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("has_threads", [False, True])
 def test_pieces_come_and_errors_with_them(folder: Path, has_threads: bool) -> None:
     with Reader(folder, has_threads=has_threads) as reader:
@@ -103,6 +104,7 @@ def test_a_capture_that_is_none_is_said_so(tmp_path: Path) -> None:
         list(reader.ask(rows, "SELECT 1"))
 
 
+@pytest.mark.slow
 def test_a_machine_without_room_for_a_process_is_said_so(folder: Path, root: Path) -> None:
     program = f"""
 import multiprocessing.popen_fork, os, resource
@@ -118,6 +120,7 @@ list(Reader(Path({str(folder)!r})).ask(print))
     assert "UsageError: no process could be started for this query: Resource temporarily unavailable." in said
 
 
+@pytest.mark.slow
 def test_it_ends_with_the_process_that_asks(folder: Path, root: Path) -> None:
     program = f"""
 from pathlib import Path

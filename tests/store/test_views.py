@@ -87,6 +87,7 @@ def test_what_is_made_of_a_very_large_capture_gets_a_quarter_of_the_memory_withi
     assert [round(each / 1e9, 1) for each in rooms] == [room]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_stored", [True, False])
 def test_a_large_capture_says_what_a_small_one_says(
     sample: Path, is_stored: bool, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
@@ -190,6 +191,7 @@ def test_what_is_materialized_has_the_types_of_what_is_worked_out(
         assert stored.execute(f"DESCRIBE {view}").fetchall() == fresh.execute(f"DESCRIBE {view}").fetchall()
 
 
+@pytest.mark.slow
 def test_where_nothing_can_be_materialized_the_answer_is_the_same(
     sample: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -202,6 +204,7 @@ def test_where_nothing_can_be_materialized_the_answer_is_the_same(
     assert not materialized.find(sample)
 
 
+@pytest.mark.slow
 def test_what_is_read_is_materialized_and_added_to_later(sample: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def read(query: str) -> frozenset[str]:
         with store.open_capture(sample) as connection:
@@ -217,6 +220,7 @@ def test_what_is_read_is_materialized_and_added_to_later(sample: Path, monkeypat
     assert read("SELECT count(*) FROM conv_calls JOIN ranks USING (rank)") >= some
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "query",
     [
@@ -244,6 +248,7 @@ def test_what_is_not_there_is_said_so(sample: Path) -> None:
         connection.execute("FROM no_such, ops")
 
 
+@pytest.mark.slow
 def test_every_way_to_ask_makes_what_it_reads(sample: Path) -> None:
     with store.open_capture(sample) as connection:
         assert len(connection.sql("FROM steps")) == 3
@@ -276,6 +281,7 @@ def test_the_footer_of_a_capture_is_worked_out_once(sample: Path, monkeypatch: p
     assert reports.footer(store.open_capture(sample)) == lines
 
 
+@pytest.mark.slow
 def test_several_threads_read_what_one_of_them_makes(sample: Path) -> None:
     names = ("busy", "conv_calls", "idle_gaps", "totals", "steps", "layers") * 3
     with store.open_capture(sample) as connection, ThreadPoolExecutor(4) as pool:
@@ -327,6 +333,7 @@ def test_a_device_said_by_hand_counts_for_one_command_and_is_kept_nowhere(tmp_pa
     assert "conv_costs" in materialized.find(tmp_path / "capture")
 
 
+@pytest.mark.slow
 def test_what_is_made_for_an_answer_is_stored_when_it_has_been_given(sample: Path) -> None:
     query = "SELECT sum(alone_ns), count(*) FROM busy"
     with store.open_capture(sample, Options(own_queries=True)) as connection:
@@ -370,6 +377,7 @@ def test_ctrl_c_while_it_is_stored_takes_nothing_of_the_answer(sample: Path, mon
 EMPTY_WITHOUT = [view for view in graph.names() if graph.empty_without(view)]
 
 
+@pytest.mark.slow
 def test_a_view_says_what_it_is_empty_without(sample: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(EMPTY_WITHOUT) > 10
     with store.open_capture(sample) as connection:
@@ -390,6 +398,7 @@ def test_a_view_says_what_it_is_empty_without(sample: Path, monkeypatch: pytest.
             assert graph.types(view) == right, f"write into the header of queries/views/{view}.sql:\n{said}"
 
 
+@pytest.mark.slow
 def test_views_of_what_is_not_there_are_made_without_what_they_read(tmp_path: Path) -> None:
     """A trace without convolutions makes no view of their shapes."""
     given = Given()
@@ -418,6 +427,7 @@ def test_each_is_asked_in_order_and_by_as_many_as_there_are(sample: Path, thread
     assert len(asking) == threads
 
 
+@pytest.mark.slow
 def test_an_error_of_one_ends_the_others(sample: Path) -> None:
     asked: list[int] = []
 
@@ -434,6 +444,7 @@ def test_an_error_of_one_ends_the_others(sample: Path) -> None:
         assert len(asked) < 1000 and connection.execute("SELECT 1").fetchall() == [(1,)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["overview", "idle", "critical"])
 def test_two_threads_answer_as_one(sample: Path, tmp_path: Path, name: str) -> None:
     said = []
@@ -471,6 +482,7 @@ def test_an_interrupt_may_meet_a_connection_that_is_closed_already(sample: Path)
         assert connection.execute("SELECT 1").fetchall() == [(1,)]
 
 
+@pytest.mark.slow
 def test_what_is_stored_is_there_for_other_threads_when_it_can_be_read(
     sample: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

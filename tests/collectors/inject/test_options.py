@@ -122,6 +122,7 @@ PLAIN_PAGES = 20_000
 """So many page faults of 4 KB at least take the program's large blocks, where nothing holds or enlarges them."""
 
 
+@pytest.mark.slow
 @LINUX
 @pytest.mark.parametrize(
     "names",

@@ -111,6 +111,7 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> dict:
     return ran(inject, [])[0]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(CORES < 2, reason="needs two cores")
 def test_options_undo_what_a_bad_program_chose_and_its_numbers_stay_close(inject, plain) -> None:
     seen, said = ran(inject, CLOSE)
@@ -220,6 +221,7 @@ print(json.dumps({"seen": seen, "said": sys.modules["traceview_inject.times"].SE
 """
 
 
+@pytest.mark.slow
 def test_a_script_that_workers_would_run_again_gets_none(inject) -> None:
     seen, said = ran(inject, ["loader_workers"], program=UNGUARDED)
     assert seen == {"rows": [1.0, 2.0], "workers": 0}

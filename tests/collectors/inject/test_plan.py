@@ -118,6 +118,7 @@ def numbers(tmp_path_factory: pytest.TempPathFactory) -> list[float]:
     return [float(word) for word in done.stdout.split()]
 
 
+@pytest.mark.slow
 def test_a_script_under_a_plan_gives_its_numbers(tmp_path: Path, numbers: list[float]) -> None:
     done = ran(tmp_path, plan())
     assert done.returncode == 0, done.stderr

@@ -64,6 +64,7 @@ def test_an_implementation_is_found_again_by_its_name_and_layouts() -> None:
         onednn.prepare({"implementation": "jit:z80", "layout_in": "nchw", "layout_out": "nchw"}, spec, "dgrad")
 
 
+@pytest.mark.slow
 def test_the_symbols_are_stored_and_only_trusted_from_ones_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     file = Path(torch.__file__).parent / "lib" / "libtorch_cpu.so"

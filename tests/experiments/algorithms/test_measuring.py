@@ -35,6 +35,7 @@ def measured(folder: Path, plan: Plan) -> tuple[list[dict[str, Any]], list[Progr
     return journal.rows(TABLE), seen, len(left)
 
 
+@pytest.mark.slow
 def test_every_pass_is_measured_and_proved(tmp_path: Path) -> None:
     plan = plan_of(SMALL, directions=("fprop", "dgrad", "wgrad"), repeats=3, backends=("torch_default", "onednn"))
     rows, seen, _ = measured(tmp_path / "run", plan)

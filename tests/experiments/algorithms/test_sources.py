@@ -80,6 +80,7 @@ def test_the_layers_of_a_function(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "said"),
     first(
@@ -101,6 +102,7 @@ def test_a_function_that_cannot_be_used_is_said(tmp_path: Path, text: str, said:
         of_model(text.format(file=file), sys.executable, (3, 32, 32), print)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("line", "said"),
     [

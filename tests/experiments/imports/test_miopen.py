@@ -77,6 +77,7 @@ def test_what_cannot_be_read_is_counted(tmp_path: Path, line: str, what: str) ->
     assert len(found) == 2 and set(lost) == {what}
 
 
+@pytest.mark.slow
 def test_limits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(miopen, "MOST_ROWS", 3)
     with pytest.raises(InputError, match="more than 3 times"):
@@ -107,6 +108,7 @@ def test_the_device_is_in_the_name(name: str, device: str | None) -> None:
     assert miopen.is_database(Path(name)) and miopen.device_of(name) == device
 
 
+@pytest.mark.slow
 def test_it_is_imported_once_and_stands_in_the_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "gfx90a68.HIP.ufdb.txt"
     file.write_text(f"{FORWARD}\ndamaged\n{GRADIENTS}\n")

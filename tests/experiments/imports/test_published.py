@@ -191,6 +191,7 @@ def test_the_layers_of_convnet_benchmarks(studies: published.Published) -> None:
     assert flop == {"L1": "124.22", "L2": "532.71", "L3": "195.69", "L4": "20.55", "L5": "41.11"}
 
 
+@pytest.mark.slow
 @pytest.mark.shared
 def test_alexnet_layer_by_layer(studies: published.Published) -> None:
     """Sums of the convolutions of two logs of Caffe, and the tuner's FFT."""

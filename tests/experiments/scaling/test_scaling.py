@@ -68,6 +68,7 @@ sys.exit(int(sys.argv[1]) + 2)
 """
 
 
+@pytest.mark.slow
 def test_a_run_that_fails_is_a_row_with_its_reason_and_nothing_is_left_of_it(tmp_path: Path) -> None:
     (tmp_path / "die.py").write_text(DIES)
     template = parse(["python3", str(tmp_path / "die.py"), "{ranks}"])

@@ -90,6 +90,7 @@ def test_caps_and_numerics_of_a_study(tmp_path: Path) -> None:
             assert chosen[0]["implementation"] == "jit:avx2, aBcd8b to aBcd8b"
 
 
+@pytest.mark.slow
 def test_a_plan_is_made_again_from_its_own_results(tmp_path: Path) -> None:
     said: list[str] = []
     journal = Journal(tmp_path / "plan", {"kind": "schedule"})
@@ -99,6 +100,7 @@ def test_a_plan_is_made_again_from_its_own_results(tmp_path: Path) -> None:
     assert again.plan["layers"] == first.plan["layers"] and again.modelled_ns == first.modelled_ns
 
 
+@pytest.mark.slow
 def test_the_graph_of_a_model_that_was_measured_is_known(tmp_path: Path) -> None:
     folder = study(tmp_path / "s")
     given = of_study(folder, None, None, None, PASSES, print)
@@ -113,6 +115,7 @@ def test_the_graph_of_a_model_that_was_measured_is_known(tmp_path: Path) -> None
         assert of_study(folder, None, None, None, PASSES, lambda text: None).keys == "shape"
 
 
+@pytest.mark.slow
 def test_what_is_more_than_one_has_to_be_chosen(tmp_path: Path) -> None:
     more = [row("conv1", "fprop", "torch", 100, batch=8), row("conv1", "fprop", "torch", 90, threads=2)]
     folder = study(tmp_path / "s", *more, row("conv2", "fprop", "torch", 9, model="other"))
@@ -128,6 +131,7 @@ def test_what_is_more_than_one_has_to_be_chosen(tmp_path: Path) -> None:
     assert len(of_study(folder, 8, None, "net", PASSES, said.append).layers) == 1
 
 
+@pytest.mark.slow
 def test_what_cannot_be_planned_is_said(tmp_path: Path) -> None:
     folder = results.write(
         tmp_path / "bf16", {"algorithm_times": [row("conv1", "fprop", "torch", 5, dtype="bfloat16")]}, {"kind": "study"}
@@ -172,6 +176,7 @@ def test_a_capture_has_layers_and_passes(root: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_shared_cap_of_any_size_is_no_hang() -> None:
     options = [
         plan.Option("fprop", plan.OWN, "default", "nchw", 50),

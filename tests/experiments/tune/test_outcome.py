@@ -78,6 +78,7 @@ def test_a_noisy_machine_says_nothing() -> None:
     assert told(row("malloc_keeps", "page_faults", 1.4), noisy) == []
 
 
+@pytest.mark.slow
 def test_advice_tells_what_was_measured_on_such_a_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

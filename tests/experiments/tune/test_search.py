@@ -117,6 +117,7 @@ def test_the_order_within_a_round_is_random_and_repeats_with_its_seed(tmp_path: 
     assert orders(tmp_path / "1 again", 1) == found and orders(tmp_path / "2", 2) != found
 
 
+@pytest.mark.slow
 def test_what_comes_back_after_some_runs_makes_no_claim(tmp_path: Path) -> None:
     """Every third run is slower by a tenth: a fixed order has it always on one side."""
     claims = 0
@@ -481,6 +482,7 @@ def test_a_machine_that_drifts_makes_no_more_false_claims_than_the_level_allows(
     assert claims <= 4, "of 40, at 5 %, in expectation 2"
 
 
+@pytest.mark.slow
 def test_ten_searches_for_nothing_claim_at_most_once(tmp_path: Path) -> None:
     claims = 0
     for seed in range(10):

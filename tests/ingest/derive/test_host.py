@@ -78,6 +78,7 @@ def test_other_ranges_are_no_operators(tmp_path: Path) -> None:
         assert rows(connection, "SELECT name FROM ranges ORDER BY start_ns") == [(name,) for name in OTHERS]
 
 
+@pytest.mark.slow
 def test_operators_nest_launch_and_are_joined_to_their_gradients(tmp_path: Path) -> None:
     given = ranges(
         ("forward, op_id = 1", 0, 50),
@@ -153,6 +154,7 @@ def test_tensorflows_operators_have_scopes_as_layers(tmp_path: Path) -> None:
         ]
 
 
+@pytest.mark.slow
 def test_layers_of_an_engine_are_operators_of_the_kind_of_the_first_in_them(tmp_path: Path) -> None:
     fused, copied = "/conv1/Conv + /relu/Relu", "Reformatting CopyNode for Input Tensor 0 to /conv1/Conv + /relu/Relu"
     given = ranges(
@@ -177,6 +179,7 @@ def test_layers_of_an_engine_are_operators_of_the_kind_of_the_first_in_them(tmp_
         assert rows(connection, query) == [(fused, "fprop", "implicit_gemm")]
 
 
+@pytest.mark.slow
 def test_layers_of_an_engine_whose_device_was_not_recorded_are_no_work_of_a_cpu(tmp_path: Path) -> None:
     given = ranges(("/conv1/Conv + /relu/Relu", 11, 20, 1, "TensorRT"))
     with given.open(tmp_path) as connection:
@@ -205,6 +208,7 @@ def test_hostile_names_cost_no_more_than_their_shapes(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_numbers_that_two_threads_counted_lead_where_the_arrow_comes_from(tmp_path: Path) -> None:
     """A checkpoint runs its module again on the thread of the backward pass, which counts from there on by itself."""
     own, again = {"Sequence number": 5, "Fwd thread id": 1}, {"Sequence number": 5, "Fwd thread id": 2}

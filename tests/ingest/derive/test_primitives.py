@@ -56,6 +56,7 @@ def test_the_pass_decides_between_two_gradients_at_once(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_an_operator_that_has_its_primitive_leaves_the_other_to_its_neighbour(tmp_path: Path) -> None:
     given = Threads()
     given.on(1, "branch_a:Conv2D", 0, 100)
@@ -65,6 +66,7 @@ def test_an_operator_that_has_its_primitive_leaves_the_other_to_its_neighbour(tm
     assert [row[1] for row in given.linked(tmp_path)] == ["branch_a:Conv2D", "branch_b:Conv2D"]
 
 
+@pytest.mark.slow
 def test_of_two_alike_neither_is_guessed_and_that_is_counted(tmp_path: Path) -> None:
     given = Threads()
     given.on(1, "branch_a:Conv2D", 0, 100)
@@ -80,6 +82,7 @@ def given_quality(given: Threads, folder: Path) -> list[tuple[str, int]]:
     return connected(folder).execute("SELECT kind, n FROM quality ORDER BY ALL").fetchall()
 
 
+@pytest.mark.slow
 def test_a_convolution_is_never_a_matrix_products(tmp_path: Path) -> None:
     given = Threads()
     given.on(1, "fc:MatMul", 0, 100)
@@ -104,6 +107,7 @@ def test_a_reorder_belongs_to_what_uses_the_library(tmp_path: Path) -> None:
     assert given.linked(tmp_path) == [("reorder", "conv1:Conv2D", "time")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["aten::convolution_backward", "ConvolutionBackward0"])
 def test_one_backward_operator_may_call_every_pass(tmp_path: Path, name: str) -> None:
     given = Threads()

@@ -12,6 +12,8 @@ from staged import WORKED_OUT, staged
 
 from traceview.ingest.derive import optimizers, steps
 
+pytestmark = pytest.mark.slow
+
 FOUND = "SELECT step, start_ns, dur_ns, found_by FROM steps ORDER BY step"
 
 

@@ -21,6 +21,7 @@ def winograd(device: str, kernel_us: int = 100) -> Given:
     return given
 
 
+@pytest.mark.slow
 def test_a_winograd_convolution_executes_fewer_flop_than_it_is_worth(tmp_path: Path) -> None:
     (row,) = section(winograd("Tesla V100-SXM2-32GB").open(tmp_path), "algorithms/summary")
     tiles = 14 * 14
@@ -42,6 +43,7 @@ def test_an_unknown_device_has_no_peak(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kernel_us", "peak_pct"), [(14, 110.8), (10, None)])
 def test_a_share_of_the_peak_that_no_device_reaches_is_not_told(
     tmp_path: Path, kernel_us: int, peak_pct: float | None
@@ -132,6 +134,7 @@ def test_the_output_of_a_transposed_convolution_counts(
         assert rows(connection, "SELECT bytes FROM op_costs") == [(bytes_moved,)]
 
 
+@pytest.mark.slow
 def test_without_bandwidth_nothing_is_said_of_the_bound(tmp_path: Path) -> None:
     given = winograd("Imaginary 9000")
     given.rows["devices"][0]["fp32_flop_per_s"] = 1e13

@@ -107,6 +107,7 @@ def found(capture: duckdb.DuckDBPyConnection) -> dict[str, list[tuple[Any, ...]]
     return {name: rows for name, rows in answers.items() if rows}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "sample",
     [pytest.param(path, id=path.name, marks=() if path.name in SHORT else pytest.mark.long) for path in SAMPLES],
@@ -115,6 +116,7 @@ def test_samples_break_no_check(sample: Path, captures: Any) -> None:
     assert found(captures.open(sample)) == {}
 
 
+@pytest.mark.slow
 @pytest.mark.shared
 @EACH
 def test_public_traces_break_no_check(trace: Path, shared: Path, captures: Any) -> None:

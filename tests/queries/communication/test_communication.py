@@ -104,6 +104,7 @@ def test_another_rank_does_not_hide_communication(tmp_path: Path) -> None:
     assert pick(found, "rank", "exposed_ns") == [(0, 10_000)]
 
 
+@pytest.mark.slow
 def test_bus_bandwidth_of_a_ring(tmp_path: Path) -> None:
     given = Given()
     given.kernel(REDUCE, 0, 10, id=77)
@@ -240,6 +241,7 @@ def test_the_dimension_of_a_group_by_the_name_that_the_program_gave_it(
     assert (found["hidden_pct"], found["step_pct"]) == (pytest.approx(100 / 6), 10)
 
 
+@pytest.mark.slow
 @pytest.mark.shared
 def test_bytes_of_calls_whose_annotation_has_the_shapes(shared: Path) -> None:
     """Rank 0 has all-reduces of 394,241, 112 and 226,960 floats, and five all-to-all."""

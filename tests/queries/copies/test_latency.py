@@ -20,6 +20,7 @@ def steps(kernels: int) -> Given:
     return given
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kernels", "verdict"), [(3, "not bound by latency"), (4, "bound by latency")])
 def test_the_verdict_is_of_the_step(tmp_path: Path, kernels: int, verdict: str) -> None:
     (row,) = section(steps(kernels).open(tmp_path), "copies/latency")

@@ -122,6 +122,7 @@ def test_flop_of_a_layer_as_counted_stand_beside_those_of_the_model(tmp_path: Pa
     assert found[0]["model_flop"] == flop and found[1]["model_flop"] < flop
 
 
+@pytest.mark.slow
 def test_a_call_of_which_one_kernel_was_not_counted_has_no_sum(tmp_path: Path) -> None:
     given, parts = Given(), shapes.KERNELS["WINOGRAD_NONFUSED"]
     conv(given, 301, (8, 64, 28, 28), (64, 64, 3, 3), padding=1)
@@ -132,6 +133,7 @@ def test_a_call_of_which_one_kernel_was_not_counted_has_no_sum(tmp_path: Path) -
         assert section(capture, "counters/convolutions") == []
 
 
+@pytest.mark.slow
 def test_layers_that_run_the_same_kernel_are_one_row_of_means(tmp_path: Path) -> None:
     """A counter does not tell which layer its run was of: beside it stands the mean of both layers, not of one."""
     given, kernel = Given(), shapes.KERNELS["IMPLICIT_PRECOMP_GEMM"][0]
@@ -146,6 +148,7 @@ def test_layers_that_run_the_same_kernel_are_one_row_of_means(tmp_path: Path) ->
     assert row["counted_pct"] == pytest.approx(100) and row["layers"] == "(no layer)"
 
 
+@pytest.mark.slow
 def test_the_overview_names_the_report_that_shows_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     log = tmp_path / "log"
     log.write_text(TEXT)

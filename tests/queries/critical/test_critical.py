@@ -18,6 +18,8 @@ from traceview.ingest.derive.spans import fetch
 from traceview.paths import content
 from traceview.store import views
 
+pytestmark = pytest.mark.slow
+
 SGEMM, WINOGRAD, COPY = "ampere_sgemm_128x64_nn", "volta_sgemm_64x64_tn", "Memcpy HtoD"
 DDP = "samples/kineto/torch-2.13.0-lenet-ddp-cpu"
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from given import Given, conv, conv_backward, pick, section
+
+pytestmark = pytest.mark.slow
 
 
 def test_a_kernel_of_several_passes_is_one_row(tmp_path: Path) -> None:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from asked import opened
 from given import section
+
+pytestmark = pytest.mark.slow
 
 TENSORFLOW = """\
 I tensorflow/core/common_runtime/gpu/gpu_init.cc:88] Found device 0 with properties:

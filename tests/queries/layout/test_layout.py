@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from given import Given, conv, pick, section
 
+pytestmark = pytest.mark.slow
+
 IMAGE, FILTER = (2, 8, 32, 32), (8, 8, 3, 3)
 TO_NHWC = "void cudnn::ops::nchwToNhwcKernel<float, float, float, false, true>(int)"
 

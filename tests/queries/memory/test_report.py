@@ -120,6 +120,7 @@ def blocks() -> Given:
     return given
 
 
+@pytest.mark.slow
 def test_bounds_of_changes(tmp_path: Path) -> None:
     found = section(blocks().open(tmp_path), "memory/what_if")
     rows = {row["change"]: row for row in found}
@@ -141,6 +142,7 @@ def test_modules_that_are_computed_again_already_are_offered_no_checkpoint(tmp_p
     assert not [change for change in changes if "checkpointing" in change], "one alone is there again in its own pass"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sequence", [7, None])
 def test_without_a_backward_pass_nothing_is_kept_for_one(sequence: int | None, tmp_path: Path) -> None:
     """An evaluation, with gradients or without: there is no pass for which a checkpoint would be computed again."""
@@ -151,6 +153,7 @@ def test_without_a_backward_pass_nothing_is_kept_for_one(sequence: int | None, t
     assert not {change for change in changes if "checkpointing" in change or "half precision" in change}
 
 
+@pytest.mark.slow
 def test_the_batch_is_bounded_by_the_moment_that_grows(tmp_path: Path) -> None:
     """Today the optimizer needs most, which is the same for any batch; of a larger one the activations do."""
     given = trained()
@@ -182,6 +185,7 @@ def test_nothing_is_said_without_allocations(tmp_path: Path) -> None:
         assert section(capture, f"memory/{name}") == [], name
 
 
+@pytest.mark.slow
 def test_channels_last_and_gradients_at_a_peak_in_the_backward_pass(tmp_path: Path) -> None:
     given = Given()
     given.device("Intel(R) Xeon(R) Processor", kind="cpu")
@@ -274,6 +278,7 @@ def test_half_precision_halves_what_operators_on_float32_keep(tmp_path: Path) ->
     assert not any("checkpointing" in change for change in rows), "a module that occurs once has no bound"
 
 
+@pytest.mark.slow
 def test_channels_last_on_a_device_saves_what_changes_of_layout_made(tmp_path: Path) -> None:
     """Models with convolutions have such changes; a turned image is no change of layout."""
     given = Given()

@@ -24,6 +24,7 @@ def training(device: str, dtype: str = "c10::BFloat16", shapes: list[list[int]] 
     return given
 
 
+@pytest.mark.slow
 def test_mfu_is_model_flop_over_step_time_and_peak(tmp_path: Path) -> None:
     """One product of 2.1 GFLOP in 100 us is 21.5 TFLOP/s, of 312 TFLOP/s; what ran before the steps is in none."""
     [row] = section(training("NVIDIA A100-SXM4-40GB").open(tmp_path), "mfu/utilisation")
@@ -32,6 +33,7 @@ def test_mfu_is_model_flop_over_step_time_and_peak(tmp_path: Path) -> None:
     assert row["peaks_from"].startswith("NVIDIA A100 datasheet")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("device", "dtype", "verdict"),
     [
@@ -46,6 +48,7 @@ def test_without_a_peak_nothing_is_claimed(device: str, dtype: str, verdict: str
     assert row["model_flop"] == FLOP
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("columns", "pct", "verdict"),
     [
@@ -108,6 +111,7 @@ def test_without_steps_there_is_no_utilisation(tmp_path: Path) -> None:
     assert (row["mfu_pct"], row["verdict"]) == (None, "cannot tell: no steps in this trace")
 
 
+@pytest.mark.slow
 def test_work_without_a_cost_makes_it_a_lower_bound(tmp_path: Path) -> None:
     given = training("NVIDIA A100-SXM4-40GB")
     given.kernel("my_own_gemm", 150, 190, launched=145)
@@ -158,6 +162,7 @@ def test_utilisation_of_public_traces(trace: str, mfu_pct: float, hfu_pct: float
     assert row["hfu_pct"] == pytest.approx(hfu_pct, rel=2e-3)
 
 
+@pytest.mark.slow
 def test_what_is_computed_again_is_a_phase_of_its_own(shared: Path, captures: Any) -> None:
     connection = captures.open(shared / "traces/operators/mi300-resnet-checkpoint.json.gz")
     found = {row["phase"]: row for row in section(connection, "mfu/phases")}
@@ -165,6 +170,7 @@ def test_what_is_computed_again_is_a_phase_of_its_own(shared: Path, captures: An
     assert 3 * found["computed again"]["executed_flop"] == pytest.approx(101732843520)
 
 
+@pytest.mark.slow
 def test_beyond_the_peak_by_an_algorithm_with_fewer_products_no_count_is_called_wrong(tmp_path: Path) -> None:
     """FLOP of a convolution are those of the direct method; Winograd ran 1.45 times as fast as these could."""
     given = Given()

@@ -8,6 +8,8 @@ import pytest
 from advised import training
 from given import Given, pick, section
 
+pytestmark = pytest.mark.slow
+
 HALF = "c10::BFloat16"
 WIDE, SCORES = (2, 8, 64, 32), (2, 8, 64, 64)
 COLUMNS = ("backend", "op_name", "direction", "calls", "busy_ns", "given")

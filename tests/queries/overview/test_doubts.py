@@ -31,12 +31,14 @@ def kernels(n_launched: int, n_unlaunched: int = 0, n_lost: int = 0) -> Given:
     return given
 
 
+@pytest.mark.slow
 def test_a_sound_recording_has_none(tmp_path: Path) -> None:
     assert doubts(kernels(10), tmp_path / "whole") == []
     assert doubts(kernels(0, 10), tmp_path / "without calls") == []
     assert doubts(kernels(20, 1), tmp_path / "one of many") == []
 
 
+@pytest.mark.slow
 def test_kernels_whose_launch_was_not_recorded(tmp_path: Path) -> None:
     assert doubts(kernels(8, 2), tmp_path) == [
         "Doubt: 2 of 10 kernels (20.0 % of their time) have no recorded launch: their operators, and why the device "
@@ -72,6 +74,7 @@ def test_marked_steps_of_two_kinds(trained: tuple[int, ...], n_doubts: int, tmp_
     assert doubts(given, tmp_path) == [said + "both kinds."] * n_doubts
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("evaluated", "n_doubts"), [((0, 2), 1), ((0, 1, 2), 0), ((), 0)])
 def test_a_model_that_nothing_trains_runs_in_some_steps(
     evaluated: tuple[int, ...], n_doubts: int, tmp_path: Path
@@ -135,6 +138,7 @@ def test_launches_whose_kernel_was_not_recorded(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("operator", "call", "said"),
     first(
@@ -179,6 +183,7 @@ def test_a_machine_that_was_busy_with_something_else(processor_us: int, n_lines:
     assert doubts(given, tmp_path) == [said] * n_lines
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("used", "said"),
     first(
@@ -219,6 +224,7 @@ def test_what_the_rest_of_the_machine_did(used: dict[str, int | None], said: str
     assert (row["cores"], row["wall_ns"], row["own_pct"]) == (2, 300_000_000, own_ns and own_ns / 600_000_000 * 100)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("told", "said"),
     [
@@ -250,6 +256,7 @@ def test_a_machine_that_was_counted_for_few_ticks_is_no_doubt(tmp_path: Path) ->
         assert section(connection, "environment/machine") == []
 
 
+@pytest.mark.slow
 def test_events_that_could_not_be_read(tmp_path: Path) -> None:
     """One event in a hundred without a time is within what happens; two are not."""
     for n_lost in (1, 2):
@@ -323,6 +330,7 @@ def test_a_second_optimizer_that_the_recorded_steps_have_another_share_of(shared
     assert doubts(given, tmp_path) == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("bare_us", "n_short", "n_doubts"), [(4600, 2, 2), (1490, 3, 0)])
 def test_steps_that_count_and_are_not_like_the_others(
     bare_us: int, n_short: int, n_doubts: int, tmp_path: Path
@@ -400,6 +408,7 @@ def test_idle_time_of_a_job_is_not_known_where_that_of_a_rank_is_not(tmp_path: P
         assert connection.execute("SELECT DISTINCT part FROM rank_parts").fetchall() == [("gemm",)]
 
 
+@pytest.mark.slow
 def test_spans_of_an_unknown_writer_are_no_work_of_a_device(tmp_path: Path) -> None:
     trace = tmp_path / "spans.json"
     trace.write_text('[{"name": "matmul", "cat": "Cpu", "ph": "X", "ts": 1, "dur": 5, "pid": 1, "tid": 1}]')
@@ -415,6 +424,7 @@ def test_many_ranks_share_a_line(tmp_path: Path) -> None:
     assert row["text"].endswith("are not known (rank 0; so have 2 more).")
 
 
+@pytest.mark.slow
 def test_what_one_rank_of_a_job_lacks_is_said_of_that_one(tmp_path: Path) -> None:
     """The last of its two kernels is cut off in the file of rank 1."""
     at = {"pid": 1, "tid": 1, "ph": "X"}
@@ -446,6 +456,7 @@ def _ranked(rank: int) -> Given:
     return given
 
 
+@pytest.mark.slow
 def test_the_first_screen_has_them_below_its_first_line(tmp_path: Path) -> None:
     with kernels(8, 2).open(tmp_path) as connection:
         lines = table.render(for_people(reports.run(connection, "overview"))).splitlines()

@@ -61,6 +61,7 @@ def test_an_operator_that_began_before_the_steps_is_counted_where_it_goes_on(tmp
     assert calls["activation"] == round((1 + 5 + 6 + 7) / 3, 6)
 
 
+@pytest.mark.slow
 def test_several_devices_of_a_rank_are_added_up_and_shares_are_of_the_step_of_each(tmp_path: Path) -> None:
     """Two devices work at once, 60 of 100 us."""
     given = training(2, 100)
@@ -81,6 +82,7 @@ def test_several_devices_of_a_rank_are_added_up_and_shares_are_of_the_step_of_ea
         ]
 
 
+@pytest.mark.slow
 def test_the_processor_beside_a_gpu_is_no_second_device(tmp_path: Path) -> None:
     """As in every recording on a GPU with a product on the processor: oneDNN's log is recorded, too."""
     given = training(2, 100)
@@ -111,6 +113,7 @@ def headline(tmp_path: Path, *ranks: Given) -> str:
     return next(line for line in table.render(report, 200, False).splitlines() if " active " in line)
 
 
+@pytest.mark.slow
 def test_the_headline_says_where_the_step_went(tmp_path: Path) -> None:
     given = training(3, 100)
     for start in (0, 100, 200):
@@ -134,6 +137,7 @@ def test_steps_that_vary_too_much_are_a_warning(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("framework", "has_frames", "ends"),
     [("PyTorch", False, ", mostly of unknown cause (collect --stacks tells lines)"),
@@ -152,6 +156,7 @@ def test_time_of_unknown_cause_leads_to_the_lines_of_the_program(
     assert headline(tmp_path, given).splitlines()[0].endswith(f"idle 50.0 %{ends}")
 
 
+@pytest.mark.slow
 def test_a_guess_is_said_in_the_headline(tmp_path: Path) -> None:
     """Calls of one module, none of them left out as warm-up, and how much of the work is not in them."""
     given = Given()
@@ -194,6 +199,7 @@ def test_several_ranks_are_one_line(tmp_path: Path) -> None:
     assert pick(found, "span_ns", "longest_ns") == [(200_000, 600_000), (600_000, 600_000)]
 
 
+@pytest.mark.slow
 def test_nothing_per_step_is_said_of_a_rank_without_steps_among_others_with_them(tmp_path: Path) -> None:
     trained, other = training(2, 100), training(0)
     other.rank = 1
@@ -212,6 +218,7 @@ def test_nothing_per_step_is_said_of_a_rank_without_steps_among_others_with_them
     )
 
 
+@pytest.mark.slow
 def test_the_most_expensive_convolutions_come_first_and_the_rest_is_one_row(tmp_path: Path) -> None:
     given = training(1, 1000)
     for number in range(9):
@@ -251,6 +258,7 @@ def test_only_reports_that_have_something_to_say_are_named(tmp_path: Path) -> No
     assert "idle" in commands and not {"conv", "communication", "copies", "memory", "layers"} & set(commands)
 
 
+@pytest.mark.slow
 def test_of_a_processor_without_operators_in_its_steps_nothing_is_said_to_be_idle(tmp_path: Path) -> None:
     """As where only collectives of gloo are recorded: the processor may have worked all the time."""
     given = Given()
@@ -275,6 +283,7 @@ def test_a_trace_without_a_timeline_says_so(tmp_path: Path) -> None:
     assert "Nothing in this trace about: idle time, work of a device, kernels and operators," in text
 
 
+@pytest.mark.slow
 def test_work_that_runs_after_the_last_step_is_said(tmp_path: Path) -> None:
     """The kernel launched last runs for 100 us after the end of the last step."""
     given = training(2, 100)
@@ -286,6 +295,7 @@ def test_work_that_runs_after_the_last_step_is_said(tmp_path: Path) -> None:
     assert line["active_pct"] == 50
 
 
+@pytest.mark.slow
 def test_model_flop_and_mfu_are_a_line_where_shapes_are_recorded(tmp_path: Path) -> None:
     given = Given()
     given.device("NVIDIA A100-SXM4-40GB")
@@ -310,6 +320,7 @@ def test_model_flop_and_mfu_are_a_line_where_shapes_are_recorded(tmp_path: Path)
     assert section(given.open(tmp_path / "untold"), "overview/efficiency") == []
 
 
+@pytest.mark.slow
 def test_what_a_model_costs_is_not_said_of_a_part_of_it(tmp_path: Path) -> None:
     """Shapes are known of one product of two: of the first screen's FLOP they are no sum."""
     for name, known_us in (("little", 100), ("most", 800)):
@@ -325,6 +336,7 @@ def test_what_a_model_costs_is_not_said_of_a_part_of_it(tmp_path: Path) -> None:
             assert found[0]["covered_pct"] == pytest.approx(80)
 
 
+@pytest.mark.slow
 def test_work_without_a_launch_is_not_covered(tmp_path: Path) -> None:
     """No operator tells what that computes, which runs in the step all the same."""
     given = training(3, 1000)

@@ -143,6 +143,7 @@ CACHE = 2 * (2 * 4 * 8 * 64 + 400 * 2 * (64 + 64))
 """Queries and results of four requests; keys and values of 400 tokens."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("given", "cache", "counted"),
     [
@@ -162,6 +163,7 @@ def test_the_memory_bounds_tokens_by_weights_and_by_keys_and_values_where_these_
     assert found["least_ns"] == pytest.approx(4e9 / found["most_tokens_per_s"])
 
 
+@pytest.mark.slow
 def test_prompts_are_not_bound_by_the_memory(tmp_path: Path) -> None:
     assert section(decoding("step[EXTEND bs=1 toks=4]").open(tmp_path), "phases/memory") == []
 
@@ -188,6 +190,7 @@ PUBLIC = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PUBLIC)
 def test_public_traces_are_as_a_plain_count_has_them(captures, shared: Path, name: str) -> None:
     phase, tokens, cache_calls = PUBLIC[name]

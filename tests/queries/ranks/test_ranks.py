@@ -15,6 +15,8 @@ from jobs import SGEMM, Job
 from traceview import sql
 from traceview.paths import content
 
+pytestmark = pytest.mark.slow
+
 DDP = "samples/kineto/torch-2.13.0-lenet-ddp-cpu"
 WAITS = """SELECT rank, what, step, wait_ns, transfer_ns, is_last, lead_ns, skew_ns, matched_by FROM rank_waits
     WHERE {} ORDER BY step, match_id, rank"""

@@ -83,6 +83,7 @@ def test_operators_of_a_layer_are_summed_up(tmp_path: Path) -> None:
     assert row["bound"] == "compute"
 
 
+@pytest.mark.slow
 def test_no_call_of_public_traces_is_faster_than_its_device(shared: Path, captures: Any) -> None:
     """Only a cache beats the memory's bandwidth, of small tensors, where the models are right."""
     connection = captures.open(shared / "traces/operators/h100-vit-forward.json.gz")

@@ -227,6 +227,7 @@ def test_of_several_fewest_ranks_computing_is_the_step_without_exposed_communica
     assert study.of("predictions", **unrecorded) == [], "what the fewest compute is not known"
 
 
+@pytest.mark.slow
 def test_the_error_of_a_model_is_headed_as_the_root_of_a_mean_square(study: Study) -> None:
     models = [{"scope": "all ranks", "model": RING, "residual_pct": 5.5, "verdict": "cannot tell"}]
     capture = results.write(study.folder / "models", {"scaling_models": models}, {"kind": "study scaling"})

@@ -52,6 +52,7 @@ def test_operators_that_wait_where_nobody_else_has_the_cores_are_no_contention(
         assert rows(connection, "SELECT is_contended FROM contention") == [(is_contended,)]
 
 
+@pytest.mark.slow
 def test_a_busy_machine_is_said_under_every_report(tmp_path: Path) -> None:
     footer = sql.load(content("queries") / "footer.sql")
     with run(300).open(tmp_path / "busy") as connection:

@@ -12,6 +12,8 @@ import pytest
 import shapes
 from given import Given, conv, rows
 
+pytestmark = pytest.mark.slow
+
 ALEXNET = {
     "conv1": ((16, 3, 227, 227), (96, 3, 11, 11), 4, 0),
     "conv2": ((16, 96, 27, 27), (256, 96, 5, 5), 1, 2),

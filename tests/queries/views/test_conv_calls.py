@@ -143,6 +143,7 @@ def test_products_below_a_convolution_are_its_arithmetic(
     assert connection.execute("SELECT DISTINCT category FROM primitives").fetchall() == [("conv",)]
 
 
+@pytest.mark.slow
 def test_calls_that_run_at_once_share_their_time(tmp_path: Path) -> None:
     """Both gradients took all of it, 350 ms of a step of 200."""
     given = Given()

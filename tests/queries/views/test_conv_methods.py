@@ -50,6 +50,7 @@ def batch_256(tmp_path_factory: pytest.TempPathFactory) -> duckdb.DuckDBPyConnec
 
 
 # Multiplications and additions of one image, and parameters with their biases.
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("layers", "convolutions", "connected"),
     [
@@ -134,6 +135,7 @@ def test_methods_of_alexnet_with_256_images(batch_256: duckdb.DuckDBPyConnection
     ]
 
 
+@pytest.mark.slow
 def test_intensity_of_alexnet_with_256_images(tmp_path: Path) -> None:
     given = net(ALEXNET, 256)
     for position in range(5):

@@ -60,6 +60,7 @@ def test_a_trace_says_less_and_the_rest_is_not_recorded(tmp_path: Path) -> None:
     assert shown["driver"] == shown["command"] == shown["dataset"] == "not recorded"
 
 
+@pytest.mark.slow
 def test_an_experiment_notes_the_machine_it_ran_on(tmp_path: Path) -> None:
     facts = machine.facts()
     assert facts["cores"] >= 1 and facts["platform"] and "pid" not in facts

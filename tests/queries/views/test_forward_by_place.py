@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from given import Given, rows
 
+pytestmark = pytest.mark.slow
+
 KERNELS = {
     "f": "void implicit_convolve_sgemm<float, float, 128, 5, 5, 3, 3, 3, 1>",
     "d": "void cudnn::detail::dgrad_engine<float, 512, 6, 5, 3, 3, 3, false>",

@@ -58,6 +58,7 @@ def test_gradients_have_the_layer_of_their_place_from_the_end(tmp_path: Path) ->
     ]
 
 
+@pytest.mark.slow
 def test_a_layer_has_its_filter_in_its_name_where_shapes_are_known(tmp_path: Path) -> None:
     found = layers(network("fff wdwdw", shapes=True), tmp_path)
     assert found[0] == ("fprop", "conv1 8x3x3x3 (guessed)")

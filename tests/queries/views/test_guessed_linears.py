@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from given import Given, rows
 
+pytestmark = pytest.mark.slow
+
 SIZES = [(64, 32), (10, 64)]
 """Outputs and inputs of each layer."""
 

@@ -6,6 +6,7 @@ import tomllib
 from collections.abc import Iterable
 from pathlib import Path
 
+import pytest
 from given import Given, conv, pick, rows, section
 
 from traceview.classify.rules import FOLDER
@@ -61,6 +62,7 @@ def test_every_architecture_is_told_by_its_own_examples(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_a_guess_says_so_wherever_a_peak_is_shown(tmp_path: Path) -> None:
     given = Given()
     given.span("step", "0", 0, 200)
@@ -79,6 +81,7 @@ def test_a_guess_says_so_wherever_a_peak_is_shown(tmp_path: Path) -> None:
     assert source.startswith(f"taken for Tesla V100-SXM2-16GB, as kernels are of Volta ({VOLTA}); --gpu names another")
 
 
+@pytest.mark.slow
 def test_a_device_with_another_number_is_what_all_recorded_ones_are(tmp_path: Path) -> None:
     """Kineto on AMD: the list of devices begins with 0, kernels ran on agent 2."""
     given = Given()

@@ -37,6 +37,7 @@ def test_products_of_a_tile_with_the_waste_at_the_edge(tmp_path: Path) -> None:
     assert waste == pytest.approx(100 * (1 - 27 * 27 / (49 * 16)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", first(1, ["FFT", "direct"]))
 def test_the_fft_costs_the_same_for_every_filter(tmp_path: Path, method: str) -> None:
     """With the padding that keeps the output's size, and one transform of 32 x 32."""

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from given import Given, rows
+
+pytestmark = pytest.mark.slow
 
 SHAPES = [(64, 64), (64, 64)]
 

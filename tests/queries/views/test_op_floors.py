@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from given import Given, rows
 
+pytestmark = pytest.mark.slow
+
 SHAPES = [(1024, 1024), (1024, 1024)]
 FLOOR_NS = 1e9 * 3 * 4 * 1024 * 1024 / 1555e9
 """Least time of an addition in single precision: three times 4.2 MB at 1,555 GB/s."""

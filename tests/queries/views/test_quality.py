@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
 from given import Given, rows, section
 
 HOUR = 3_600e6
@@ -26,18 +27,21 @@ def test_a_recording_in_order_has_no_row(tmp_path: Path) -> None:
     assert found(in_order(), tmp_path) == {}
 
 
+@pytest.mark.slow
 def test_a_kernel_before_its_launch(tmp_path: Path) -> None:
     given = in_order()
     given.kernel("early", 2, 3, launched=6)
     assert found(given, tmp_path) == {"kernels that start before their launch": [1, ["early"]]}
 
 
+@pytest.mark.slow
 def test_a_clock_that_jumps(tmp_path: Path) -> None:
     given = in_order()
     given.op("aten::add", 3 * HOUR, 3 * HOUR + 10)
     assert found(given, tmp_path) == {"jumps of the clock: more than an hour without any event": [1, ["3.0 hours"]]}
 
 
+@pytest.mark.slow
 def test_long_work_is_no_jump(tmp_path: Path) -> None:
     given = in_order()
     given.op("aten::train", 50, 3 * HOUR)
@@ -61,6 +65,7 @@ def test_what_is_captured_as_a_graph_does_not_run(tmp_path: Path) -> None:
     assert found(given, tmp_path) == {"launches whose kernel is not in the recording": [1, None]}
 
 
+@pytest.mark.slow
 def test_a_host_that_is_ahead_at_the_end_has_lost_nothing(tmp_path: Path) -> None:
     """Only where the device works until the end of what counts, and from the last launch that it reached."""
     given = Given()
@@ -110,6 +115,7 @@ def test_pauses_of_the_profiler_are_known_by_name(tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.slow
 def test_steps_are_found_or_not(tmp_path: Path) -> None:
     assert section(in_order().open(tmp_path / "a"), "quality/steps") == [
         {"rank": 0, "steps": 1, "warmup": 0, "found_by": "ProfilerStep annotations"}
@@ -121,6 +127,7 @@ def test_steps_are_found_or_not(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_rows_that_overlap_on_their_stream_are_counted_on_that_device_alone(tmp_path: Path) -> None:
     given = in_order()
     given.kernel("long", 50, 60, launched=6, stream=7)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from given import Given, rows
 
 LINES = """SELECT o.name, s.file, s.line, s.function, s.is_of_forward
@@ -81,6 +82,7 @@ def test_a_launch_outside_of_all_operators_has_a_line_too(tmp_path: Path) -> Non
     assert found == [(None, True, "serve.py", 7)]
 
 
+@pytest.mark.slow
 def test_a_program_without_code_of_its_own_has_that_of_a_library_of_models(tmp_path: Path) -> None:
     given = Given()
     frame(given, "vllm/v1/worker/gpu_model_runner.py(3380): execute_model", 0, 50)

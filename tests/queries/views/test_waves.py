@@ -20,6 +20,7 @@ def given(name: str = GEMM, capability: str = "8.0", **facts: Any) -> Given:
     return made
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("capability", "facts", "resident"),
     [
@@ -45,6 +46,7 @@ def test_a_core_holds_what_its_scarcest_part_allows(
         assert rows(connection, "SELECT resident FROM waves") == [(resident,)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("grid", "waves", "in_last"), [(1, 1, 1), (399, 1, 399), (400, 1, 400), (401, 2, 1), (1640, 5, 40)]
 )
@@ -66,6 +68,7 @@ def test_kernels_whose_blocks_take_several_tiles_have_no_waves(name: str, tmp_pa
         assert rows(connection, "SELECT waves, in_last FROM waves") in ([(None, None)], [])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "facts",
     [
@@ -99,6 +102,7 @@ FROM waves w JOIN raw.kernels k ON k.id = w.id JOIN raw.devices d ON d.rank = k.
 JOIN names.capability c ON c.name = d.architecture WHERE k.occupancy_pct > 0"""
 
 
+@pytest.mark.slow
 @pytest.mark.shared
 @pytest.mark.parametrize(
     ("trace", "kernels"),

@@ -106,6 +106,7 @@ class _Texts(HTMLParser):
         self.tags.append(tag)
 
 
+@pytest.mark.slow
 def test_names_that_attack_are_text(html: Path) -> None:
     parser = _Texts()
     text = html.read_text(encoding="utf-8")
@@ -116,6 +117,7 @@ def test_names_that_attack_are_text(html: Path) -> None:
     assert not any(ord(letter) < 32 and letter != "\n" for letter in text)
 
 
+@pytest.mark.slow
 def test_a_finding_has_the_numbers_of_advice(tmp_path: Path) -> None:
     """As exact as it is sure."""
     with made(tmp_path, LATE) as connection:
