@@ -94,6 +94,17 @@ def test_a_gradient_that_waits_for_an_exchange_computes_nothing(until: float, wa
     assert connection.execute(sums.format("critical_task WHERE kind = 'operator'")).fetchall() == spent
 
 
+def test_compiled_code_that_begins_an_exchange_computes(tmp_path: Path) -> None:
+    """What follows the exchange in it are kernels of Inductor, whichever collective ends meanwhile."""
+    given = Given()
+    given.span("step", "0", 0, 300)
+    given.op("Torch-Compiled Region: 0/0", 0, 250)
+    given.op("_c10d_functional::all_reduce", 10, 20)
+    given.collective("gloo:all_reduce", 15, 200, kind="all_reduce", size_bytes=4, group_size=2)
+    found = section(given.open(tmp_path), "communication/summary")
+    assert pick(found, "hidden_ns", "exposed_ns") == [(180_000, 5_000)]
+
+
 @pytest.mark.long
 def test_another_rank_does_not_hide_communication(tmp_path: Path) -> None:
     first, second = Given(0), Given(1)
