@@ -26,7 +26,7 @@
 -- of the computing time, in percent""" }
 WITH sent AS (
     SELECT e.rank, lower(e.kind) AS kind, e.step_own_ns AS own_ns,
-        least(e.step_exposed_ns, coalesce(w.transfer_ns, e.step_exposed_ns)) AS exposed_ns, e.size_bytes, e.per
+        least(e.step_exposed_ns, coalesce(w.step_transfer_ns, e.step_exposed_ns)) AS exposed_ns, e.size_bytes, e.per
     FROM exchanges e LEFT JOIN complete_waits w ON w.rank = e.rank AND w.id = e.id
     WHERE e.is_counted AND e.id NOT IN (SELECT id FROM hung_calls)
 ), kinds AS (

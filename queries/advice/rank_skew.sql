@@ -15,7 +15,8 @@
 -- [params]
 -- skew_step_pct = { type = "DOUBLE", default = 5, doc = "found above this share of the step, in percent" }
 WITH kinds AS (
-    SELECT rank, what, sum(wait_ns / per) AS wait_ns, sum(dur_ns / per) AS dur_ns, sum(1 / per) AS calls,
+    SELECT rank, what, sum(step_wait_ns / per) AS wait_ns, sum((step_wait_ns + step_transfer_ns) / per) AS dur_ns,
+        sum(1 / per) AS calls,
         max(skew_ns) AS skew_ns
     FROM complete_waits GROUP BY rank, what
 ), came_last AS (

@@ -26,7 +26,7 @@ WITH noted AS (
         sum(size_bytes) FILTER (what IN ('all_reduce', 'reduce_scatter')) / any_value(per) AS gradient_bytes
     FROM exchanges WHERE is_counted GROUP BY rank
 ), waited AS (
-    SELECT rank, sum(wait_ns) / any_value(per) AS wait_ns, sum(transfer_ns) / any_value(per) AS transfer_ns
+    SELECT rank, sum(step_wait_ns) / any_value(per) AS wait_ns, sum(step_transfer_ns) / any_value(per) AS transfer_ns
     FROM rank_waits WHERE is_counted GROUP BY rank
 )
 SELECT count(*) AS ranks_found, nullif(max(s.library), '') AS library, avg(coalesce(s.calls, 0)) AS calls,

@@ -16,10 +16,10 @@ WITH instead AS (
 SELECT w.rank, count(*) AS calls, count(*) FILTER (w.is_last) AS last,
     CAST(median(w.lead_ns) FILTER (w.is_last) AS BIGINT) AS lead_ns,
     coalesce(sum(w.others_ns / (w.n_found - 1) / w.per) FILTER (w.is_last), 0) AS caused_ns,
-    sum(w.wait_ns / w.per) AS wait_ns,
+    sum(w.step_wait_ns / w.per) AS wait_ns,
     -- Hidden or not is known of a call as a whole: the wait is no more than what nothing hides of it.
-    sum(least(w.wait_ns, w.exposed_ns) / w.per) AS exposed_wait_ns,
-    sum(w.transfer_ns / w.per) AS transfer_ns, max(w.per) AS per, any_value(w.step_ns) AS step_ns,
+    sum(least(w.step_wait_ns, w.step_exposed_ns) / w.per) AS exposed_wait_ns,
+    sum(w.step_transfer_ns / w.per) AS transfer_ns, max(w.per) AS per, any_value(w.step_ns) AS step_ns,
     any_value(i.excess) AS excess
 FROM complete_waits w LEFT JOIN instead i ON i.rank = w.rank
 GROUP BY w.rank

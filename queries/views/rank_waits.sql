@@ -11,7 +11,8 @@
 -- size_bytes BIGINT, start_ns BIGINT, end_ns BIGINT, dur_ns BIGINT, own_ns BIGINT, hidden_ns BIGINT,
 -- exposed_ns BIGINT, is_counted BOOLEAN, per BIGINT, step_ns BIGINT, clock VARCHAR, moved_ns BIGINT, error_ns BIGINT,
 -- last_ns BIGINT, last_rank INTEGER, wait_ns BIGINT, transfer_ns BIGINT, collective_ns DOUBLE, skew_ns BIGINT,
--- lead_ns BIGINT, is_last BOOLEAN, others_ns BIGINT"""
+-- lead_ns BIGINT, is_last BOOLEAN, step_wait_ns BIGINT, step_transfer_ns BIGINT, step_exposed_ns BIGINT,
+-- others_ns BIGINT"""
 -- [columns]
 -- clock = "one host, as recorded (differences are within the error), or aligned by the ends of collectives"
 -- moved_ns = "what is taken from the rank's times"
@@ -26,7 +27,10 @@
 -- skew_ns = "between the first and the last start"
 -- lead_ns = "between the last start and the one before"
 -- is_last = "whether it is the last one, by more than the error"
--- others_ns = "wait of all other ranks together"
+-- step_wait_ns = "the part of wait_ns inside steps that count: what is outside is at the end of a call"
+-- step_transfer_ns = "the part of transfer_ns inside them"
+-- step_exposed_ns = "the part of exposed_ns inside them"
+-- others_ns = "step_wait_ns of all other ranks together"
 WITH call AS (
     SELECT m.*, r.host, first_value(m.rank) OVER one AS reference, first_value(r.host) OVER one AS reference_host,
         m.end_ns - first_value(m.end_ns) OVER one AS later_ns,
@@ -64,7 +68,9 @@ WITH call AS (
     WINDOW one AS (PARTITION BY match_id), latest AS (PARTITION BY match_id ORDER BY start_ns DESC, rank
         ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)
 ), divided AS (
-    SELECT *, if(is_complete, least(greatest(last_ns - start_ns, 0), dur_ns), NULL) AS wait_ns FROM arrived
+    SELECT *, if(is_complete, least(greatest(last_ns - start_ns, 0), dur_ns), NULL) AS wait_ns,
+        dur_ns - own_ns + step_own_ns AS inside_ns, least(wait_ns, inside_ns) AS step_wait_ns
+    FROM arrived
 )
 SELECT id, match_id, rank, what, group_name, team, sequence, step, matched_by, n_found, n_expected, is_complete,
     size_bytes,
@@ -73,5 +79,6 @@ SELECT id, match_id, rank, what, group_name, team, sequence, step, matched_by, n
     dur_ns - wait_ns AS transfer_ns, median(dur_ns - wait_ns) OVER (PARTITION BY match_id) AS collective_ns,
     last_ns - first_ns AS skew_ns, last_ns - before_last_ns AS lead_ns,
     coalesce(comes_last AND last_ns - before_last_ns > coalesce(match_error_ns, 0), false) AS is_last,
-    (sum(wait_ns) OVER (PARTITION BY match_id))::BIGINT - wait_ns AS others_ns
+    step_wait_ns, inside_ns - step_wait_ns AS step_transfer_ns, step_exposed_ns,
+    (sum(step_wait_ns) OVER (PARTITION BY match_id))::BIGINT - step_wait_ns AS others_ns
 FROM divided

@@ -113,7 +113,7 @@ WITH step AS (
 ), caused AS (
     -- Who is in no group with them waits in turn for one that is.
     SELECT level, max(wait_ns) AS caused_ns
-    FROM (SELECT a.level, w.rank, sum(w.wait_ns / w.per) AS wait_ns
+    FROM (SELECT a.level, w.rank, sum(w.step_wait_ns / w.per) AS wait_ns
         FROM apart a JOIN complete_waits w ON list_contains(a.ranks, w.last_rank)
         JOIN levelled l ON l.basis = a.basis AND l.rank = w.rank AND l.level < a.level
         WHERE a.basis = 'arrival' GROUP BY a.level, w.rank)
