@@ -23,7 +23,7 @@ WITH gap AS (
     SELECT g.rank, g.id, g.from_ns, g.until_ns, coalesce(g.op_name, g.category) AS next, g.between_steps_ns AS idle_ns,
         c.n_steps * c.n_devices AS per, c.n_devices,
         -- Several devices may be idle at one edge.
-        sum(idle_ns / c.n_devices) OVER (PARTITION BY g.rank, w.start_ns) AS edge_ns
+        sum(g.between_steps_ns / c.n_devices) OVER (PARTITION BY g.rank, w.start_ns) AS edge_ns
     FROM idle_gaps g JOIN scope c ON c.rank = g.rank
     ASOF LEFT JOIN counted_windows w ON w.rank = g.rank AND g.until_ns >= w.start_ns
     WHERE g.between_steps_ns > 0 AND g.id IS NOT NULL AND g.from_ns > c.first_ns
@@ -32,10 +32,11 @@ WITH gap AS (
         max(idle_ns) AS longest_ns, max(edge_ns) AS most_ns, sum(idle_ns / n_devices) AS all_ns
     FROM gap GROUP BY rank, next
 ), longest AS (
-    -- With the thread that launched what ended them.
+    -- Those that have no other cause, with the thread that launched what ended them.
     SELECT g.rank, g.id, g.from_ns, g.until_ns, a.pid, a.tid FROM gap g
     JOIN (SELECT id, launch_id FROM raw.kernels UNION ALL SELECT id, launch_id FROM raw.memcpys) w ON w.id = g.id
     JOIN raw.api_calls a ON a.id = w.launch_id
+    WHERE g.idle_ns > 0.9 * (g.until_ns - g.from_ns)
     QUALIFY row_number() OVER (PARTITION BY g.rank ORDER BY g.idle_ns DESC, g.from_ns, g.id) <= 200
 ), done AS (
     SELECT rank, pid, tid, regexp_replace(name, '_v\d+$', '') AS name, start_ns, start_ns + dur_ns AS end_ns
@@ -52,10 +53,12 @@ WITH gap AS (
     QUALIFY coalesce(d.end_ns > max(d.end_ns) OVER (PARTITION BY l.id ORDER BY d.start_ns, d.end_ns DESC, d.name
         ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), true)
 ), meanwhile AS (
-    SELECT rank, array_to_string(list(name ORDER BY dur_ns DESC, name)[:3], ', ') AS names
-    FROM (SELECT rank, name, sum(dur_ns) AS dur_ns FROM met GROUP BY rank, name)
-    JOIN (SELECT rank, sum(until_ns - from_ns) AS gap_ns FROM longest GROUP BY rank) USING (rank)
-    GROUP BY rank HAVING sum(dur_ns) > 0.5 * any_value(gap_ns)
+    SELECT rank, if(sum(dur_ns) > 0.5 * any_value(gap_ns), 'meanwhile the host is mostly in '
+        || array_to_string(list(name ORDER BY dur_ns DESC, name)[:3], ', '),
+        'no long call or operator that was recorded fills that time') AS told
+    FROM (SELECT rank, sum(until_ns - from_ns) AS gap_ns FROM longest GROUP BY rank)
+    LEFT JOIN (SELECT rank, name, sum(dur_ns) AS dur_ns FROM met GROUP BY rank, name) USING (rank)
+    GROUP BY rank
 )
 SELECT k.rank, format('The device does nothing for {:.3f} ms where a step ends or begins, in gaps of up to {:.3f} ms.',
     sum(k.idle_ns) / 1e6, max(k.longest_ns) / 1e6) || if(any_value(p.has_workers),
@@ -64,8 +67,7 @@ SELECT k.rank, format('The device does nothing for {:.3f} ms where a step ends o
     -- Of two steps there is but one such gap.
     coalesce('low: ' || any_value(u.told) || ', which may be busy meanwhile',
         one_event('gap', max(k.most_ns), sum(k.all_ns), nullif(any_value(c.n_steps), 2)),
-        'high that it is idle; ' || coalesce('meanwhile the host is mostly in ' || any_value(m.names),
-        'no recorded call or operator of the host fills that time')) AS confidence,
+        concat_ws('; ', 'high that it is idle', any_value(m.told))) AS confidence,
     list(format('before {}: {:.1f} gaps, {:.3f} ms', k.next, k.gaps, k.idle_ns / 1e6)
         ORDER BY k.idle_ns DESC, k.next)[:10] AS evidence
 FROM kinds k JOIN scope c ON c.rank = k.rank LEFT JOIN processes p ON p.rank = k.rank

@@ -9,7 +9,7 @@ from advised import answer, training
 from given import Given
 
 RULE = "idle_at_step_edges"
-NOTHING = "no recorded call or operator of the host fills that time"
+NOTHING = "no long call or operator that was recorded fills that time"
 
 
 def steps(before_us: float, after_us: float) -> Given:
@@ -68,6 +68,16 @@ def test_calls_that_fill_the_gap_are_named(recorded: str, tmp_path: Path) -> Non
     names = {"operator": "aten::pin_memory", "call": "cudaHostAlloc", "system": "read"}
     told = f"meanwhile the host is mostly in {names[recorded]}" if recorded in names else NOTHING
     assert found.confidence == f"high that it is idle; {told}"
+
+
+def test_calls_of_another_cause_are_not_named(tmp_path: Path) -> None:
+    """Of 400 us that the device is idle cudaMalloc takes 300, which is no time between steps."""
+    given = training()
+    for start in (0, 1000, 2000):
+        given.kernel("ampere_sgemm_128x64_nn", start + 390, start + 995, launched=start + 380)
+        given.call("cudaMalloc", start + 20, start + 320)
+    found = answer(RULE, given, tmp_path)
+    assert (found.status, found.confidence) == ("found", "high that it is idle")
 
 
 def test_workers_that_load_already_are_said(tmp_path: Path) -> None:

@@ -297,7 +297,7 @@ def test_a_file_that_is_cut_off(tmp_path: Path) -> None:
     assert answers["whole"] == (
         [],
         "found",
-        "high that it is idle; no recorded call or operator of the host fills that time",
+        "high that it is idle; no long call or operator that was recorded fills that time",
     )
     assert answers["cut"] == (
         ["Doubt: The file is cut off: work that came after looks idle, and shares are of what is left."],
