@@ -27,8 +27,11 @@ WITH call AS (
         sum(1.0 / per) / count(DISTINCT rank) AS per_step,
         sum(size_bytes / per) / count(DISTINCT rank) AS size_bytes,
         100.0 * count(*) FILTER (phase = 'forward') / nullif(count(phase), 0) AS forward_pct,
-        100.0 * count(*) FILTER (phase = 'forward' AND what = 'all_reduce')
-            / nullif(count(phase) FILTER (what = 'all_reduce'), 0) AS reduced_forward_pct
+        -- By bytes where they are recorded: a criterion may add up one number over ranks.
+        coalesce(100.0 * coalesce(sum(size_bytes) FILTER (what = 'all_reduce' AND phase = 'forward'), 0)
+                / nullif(sum(size_bytes) FILTER (what = 'all_reduce' AND phase IS NOT NULL), 0),
+            100.0 * count(*) FILTER (what = 'all_reduce' AND phase = 'forward')
+                / nullif(count(phase) FILTER (what = 'all_reduce'), 0)) AS reduced_forward_pct
     FROM call GROUP BY team, group_name
 ), work AS (
     SELECT rank, name, sum(n / per) AS n FROM totals
