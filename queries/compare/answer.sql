@@ -53,10 +53,12 @@ WITH most AS (
             AS noise,
         coalesce(format(' ({:.0f} % interval {}; {})', confidence_pct, limits, noise), '') AS interval,
         coalesce(format(' ({:.0f} % interval {}; {})', confidence_pct, speed_limits, noise), '') AS speeds,
+        1e9 * r.batch * r.ranks / r.step_ns AS rate, 1e9 * b.batch * b.ranks / b.step_ns AS base_rate,
+        if(least(rate, base_rate) < 10, '{:.2f}', '{:,.0f}') AS digits,
         if(r.ranks = b.ranks, '', format(' Times are per rank, of {} recorded rank{} against {}{}.', r.ranks,
             if(r.ranks = 1, '', 's'), b.ranks, if(r.has_steps AND b.has_steps,
-                coalesce(format(', which together process {:,.0f} samples per second against {:,.0f}',
-                    1e9 * r.batch * r.ranks / r.step_ns, 1e9 * b.batch * b.ranks / b.step_ns), ''), ''))) AS per_rank
+                coalesce(format(', which together process {} samples per second against {} if each rank has samples '
+                    || 'of its own', format(digits, rate), format(digits, base_rate)), ''), ''))) AS per_rank
     FROM timed p JOIN run r ON r.run = p.run JOIN run b ON b.run = 0 JOIN told t ON t.run = p.run
     LEFT JOIN most m ON m.run = p.run LEFT JOIN setup s ON s.run = p.run
 ), both_timed AS (

@@ -1,6 +1,7 @@
 -- title = "Published times, and frameworks that cannot run here"
 -- doc = """Other machines, other years: the order of frameworks may be compared, their times may not. A place is that
--- among the frameworks of the same publication, model, batch, threads and layout, where these are equal."""
+-- among the frameworks of the same publication, model, batch, threads and layout, where these are equal and there are
+-- several."""
 -- cannot = "No published times of these models."
 -- leave_out = ["source", "device", "layout", "batch", "differs"]
 -- [columns]
@@ -26,9 +27,12 @@ WITH gone AS (
     FROM framework_speeds s LEFT JOIN gone g USING (framework) WHERE is_published
 )
 SELECT model, concat_ws(' ', framework, version) AS framework, forward_ns,
-    if(is_equal AND forward_ns IS NOT NULL, rank() OVER (same ORDER BY forward_ns), NULL) AS forward_place, both_ns,
-    if(is_equal AND both_ns IS NOT NULL, rank() OVER (same ORDER BY both_ns), NULL) AS both_place, training_ns,
-    if(is_equal AND training_ns IS NOT NULL, rank() OVER (same ORDER BY training_ns), NULL) AS training_place, cannot,
+    if(is_equal AND count(forward_ns) OVER same > 1 AND forward_ns IS NOT NULL,
+        rank() OVER (same ORDER BY forward_ns), NULL) AS forward_place, both_ns,
+    if(is_equal AND count(both_ns) OVER same > 1 AND both_ns IS NOT NULL,
+        rank() OVER (same ORDER BY both_ns), NULL) AS both_place, training_ns,
+    if(is_equal AND count(training_ns) OVER same > 1 AND training_ns IS NOT NULL,
+        rank() OVER (same ORDER BY training_ns), NULL) AS training_place, cannot,
     if(is_equal, NULL, reason) AS differs, batch, threads, layout, device,
     source
 FROM found

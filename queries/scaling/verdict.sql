@@ -60,7 +60,10 @@ SELECT row_number() OVER (ORDER BY part, size NULLS FIRST, text) AS position, te
         if(count(*) = 1, '1 run', count(*) || ' runs'))
     FROM raw.scaling_runs WHERE status = 'failed' HAVING count(*) > 0
     UNION ALL
-    SELECT 6, NULL, format('Nothing is compared, as no two numbers of ranks have the same batch: {}.',
+    SELECT 6, NULL, format('Nothing is compared, as {}: {}.', CASE
+            WHEN count(DISTINCT ranks) = 1 THEN 'there is one number of ranks'
+            WHEN bool_or(size IS NULL) THEN 'not every batch is known (--batch or --global-batch names it)'
+            ELSE 'no two numbers of ranks have the same batch' END,
         string_agg(format('{} rank{}, {}', ranks, if(ranks = 1, '', 's'), if(size IS NULL, 'batch not known',
             of_batch)), '; ' ORDER BY ranks, size))
     FROM point WHERE verdict = 'base' AND NOT EXISTS (FROM said) HAVING count(*) > 0

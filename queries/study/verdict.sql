@@ -31,7 +31,7 @@ WITH best AS (
         || 'two algorithms {}.', setting, problems, if(problems = 1, '', 's'), concat_ws('; ',
         format('the fastest {} {}{}', if(problems - ties = 1, 'is', 'are'), array_to_string(most[:3], ', '),
             if(rest > 0, format(', others in {:,}', rest), '')),
-        if(ties > 0, format('no difference seen between the first two in {:,}', ties), NULL))) AS text
+        if(ties > 0, format('no difference seen between the first and another in {:,}', ties), NULL))) AS text
     FROM race QUALIFY row_number() OVER (ORDER BY problems DESC, setting) <= 5
     UNION ALL
     SELECT 1, 0, format('No algorithm can be called the fastest: the {:,} {}times of {:,} shape{} on {} hold one '

@@ -6,7 +6,7 @@
 -- time_ns = "of the fastest implementation"
 -- implementations = "timed implementations of this algorithm"
 -- place = "1 is the fastest; NULL where too few runs differ too much to rank them"
--- is_ahead = "whether it is the fastest of several, and its interval does not reach that of the second"
+-- is_ahead = "whether it is the fastest of several, and its interval reaches that of no other that is ranked"
 -- doubt = "what speaks against the time: other programs at work, few runs that differ"
 -- algorithms = "algorithms timed for this problem and direction"
 -- best_ns = "time of the fastest of them that is ranked"
@@ -50,8 +50,9 @@ SELECT f.setting, f.problem, l.label, l.shape, f.batch, f.direction, f.pass, f.c
     if(f.is_wide, NULL, row_number() OVER ranked) AS place,
     count(*) OVER problem AS algorithms, min(if(f.is_wide, NULL, f.time_ns)) OVER problem AS best_ns,
     f.time_ns / best_ns AS ratio, f.fast[13] AS doubt,
-    coalesce(place = 1, false) AND algorithms >= 2 AND coalesce(f.high_ns < lead(f.low_ns) OVER ranked, true)
-        AS is_ahead
+    coalesce(place = 1, false) AND algorithms >= 2 AND coalesce(coalesce(f.high_ns, f.time_ns)
+        < min(coalesce(f.low_ns, f.time_ns)) FILTER (NOT f.is_wide) OVER (ranked
+        ROWS BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING), true) AS is_ahead
 FROM raced f JOIN labelled l ON l.setting IS NOT DISTINCT FROM f.setting AND l.problem = f.problem
 WINDOW problem AS (PARTITION BY f.setting, f.problem, f.batch, f.direction),
     ranked AS (problem ORDER BY f.is_wide, f.time_ns, f.contender)

@@ -107,6 +107,7 @@ SELECT a.id, a.rank, a.pid, a.device, a.stream, a.address, a.size_bytes, a.alloc
             THEN 'activation'
         WHEN a.freed_step = a.step AND (a.backward_ns IS NULL OR a.freed_ns < a.backward_ns) THEN 'temporary'
         WHEN a.is_overwritten AND a.maker_id IS NOT NULL AND a.layer IS NULL AND a.allocated_ns < a.model_ns
+            AND coalesce(a.category, '') NOT IN ('conv', 'gemm')
             THEN 'input'
         WHEN a.is_overwritten AND a.maker_id IS NOT NULL AND a.allocated_ns < a.backward_ns THEN 'activation'
         ELSE 'unknown' END AS kind,

@@ -7,8 +7,8 @@ FROM (SELECT *, CASE
     WHEN regexp_matches(name, '^(cuda|hip)(Malloc|Free)(_v\d+|Managed)?$|^cuMem(Alloc|Free)(_v2|Managed)?$')
         THEN 'allocation'
     WHEN regexp_matches(name, '(?i)(stream|device|ctx|context|event|thread)synchronize')
-        OR regexp_matches(name, '(?i)^(cuda|hip|cu)Memcpy([23]D|2DUnaligned|WithStream|HtoD|DtoH|HtoA|AtoH'
-            || '|(2D)?(To|From)(Array|Symbol))?(_ptds|_v\d+)*$')
+        OR regexp_matches(name, '(?i)^(cuda|hip|cu)Memcpy([23]D|2DUnaligned|Param2D|WithStream|HtoD|DtoH|HtoA|AtoH'
+            || '|(2D)?(To|From)(Array|Symbol))?(_ptds|_spt|_v\d+)*$')
         THEN 'synchronisation' END AS cause FROM raw.api_calls
     WHERE name ILIKE '%alloc%' OR name ILIKE '%free%' OR name ILIKE '%synchronize%' OR name ILIKE '%memcpy%')
 WHERE cause IS NOT NULL

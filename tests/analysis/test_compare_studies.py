@@ -68,6 +68,16 @@ def test_times_are_those_that_the_study_itself_compares(tmp_path: Path) -> None:
     ]
 
 
+def test_published_times_of_a_processor_meet_by_their_threads(tmp_path: Path) -> None:
+    said = {"status": "published", "device": "cpu"}
+    runs = [
+        study(tmp_path / name, *(timed("fft", ms / n, threads=n, source=f"{name}.csv", **said) for n in (1, 4)))
+        for name, ms in (("a", 8), ("b", 4))
+    ]
+    found = [(row["base_setting"], row["setting"]) for row in table(compare.compare(runs), "studied")]
+    assert sorted(found) == [("cpu, 1 thread",) * 2, ("cpu, 4 threads",) * 2]
+
+
 @pytest.mark.long
 def test_other_devices_meet_where_nothing_is_of_the_same(tmp_path: Path) -> None:
     here = study(tmp_path / "a", timed("fft", 4))

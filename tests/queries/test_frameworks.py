@@ -239,7 +239,7 @@ def test_published_places_are_among_the_same_threads_and_layout(tmp_path: Path) 
     alone = connected(results.write(tmp_path / "published", {"framework_times": rows}, {"kind": "study frameworks"}))
     names = ("framework", "threads", "layout", "training_place")
     assert [tuple(row[name] for name in names) for row in section(alone, "published")] == [
-        ("caffe", 1, "nchw", 1), ("torch", 1, "nchw", 2), ("tensorflow", 1, "nhwc", 1), ("torch", 4, "nchw", 1),
+        ("caffe", 1, "nchw", 1), ("torch", 1, "nchw", 2), ("tensorflow", 1, "nhwc", None), ("torch", 4, "nchw", None),
     ]  # fmt: skip
 
 

@@ -115,7 +115,7 @@ def test_intervals_that_overlap_are_no_win(tmp_path: Path) -> None:
         )
     ]
     answer = "cpu, 1 thread: of {} (shape, batch and pass) with times of at least two algorithms {}."
-    tie = "no difference seen between the first two in 1"
+    tie = "no difference seen between the first and another in 1"
     (row,) = section(capture(tmp_path / "tie", *rows[2:]), "study/verdict")
     assert row["text"] == answer.format("1 problem", tie)
     connection = capture(tmp_path / "both", *rows)
@@ -126,6 +126,9 @@ def test_intervals_that_overlap_are_no_win(tmp_path: Path) -> None:
     told = {row["algorithm"]: row["wins"] for row in section(connection, "study/characteristics")}
     assert told == {"direct": 1, "fft": 0}
     assert pick(section(connection, "study/winners"), "batch", "apart") == [(1, True), (2, False)]
+    third = timed(LAYER.format(1), "fprop", "winograd", 1.6, wall_low_ns=1_350_000, wall_high_ns=1_700_000)
+    (row,) = section(capture(tmp_path / "third", *rows[:2], third), "study/verdict")
+    assert row["text"] == answer.format("1 problem", tie), "the third may be as fast as the first"
     published = [{**row, "status": "published", "wall_low_ns": None, "wall_high_ns": None} for row in rows]
     (row,) = section(capture(tmp_path / "published", *published), "study/verdict")
     assert row["text"] == answer.format("2 problems", "the fastest are direct in 2")

@@ -87,7 +87,7 @@ def test_allocations_of_the_driver_are_counted_and_are_those_of_no_framework(tmp
     events = [{**event, "memoryOperationType": number} for number in (0, 1)]
     connection = given(tmp_path, CUDA_GPU_MEMORY_USAGE_EVENTS=events)
     assert one(connection, "SELECT count(*) FROM allocations") == 0
-    assert one(connection, "SELECT n FROM quality WHERE kind LIKE 'allocations of the driver%'") == 2
+    assert one(connection, "SELECT n FROM quality WHERE kind LIKE 'allocations and releases of the driver%'") == 2
     (moment, *_) = (part for part in reports.run(connection, "memory").sections if part.name == "moment")
     assert moment.note and moment.note.startswith("No allocations of a framework were recorded")
 

@@ -218,7 +218,7 @@ def test_rocpd_allocations_of_the_driver_are_counted(tmp_path: Path) -> None:
     taken = {"pid": 1, "tid": 1, "agent_id": 2, "start": 90, "end": 95, "type": "ALLOC", "size": 4096, "address": 64}
     tables = {name + RUN: rows for name, rows in {**ROCPD, "rocpd_memory_allocate": [taken]}.items()}
     connection = opened(write(tmp_path / "trace.db", tables), tmp_path / "capture")
-    found = "SELECT n FROM quality WHERE kind LIKE 'allocations of the driver%'"
+    found = "SELECT n FROM quality WHERE kind LIKE 'allocations and releases of the driver%'"
     assert connection.execute(found).fetchall() == [(1,)]
 
 

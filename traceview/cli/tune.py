@@ -64,7 +64,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--plan", metavar="PLAN", help="also try a plan of traceview schedule, alone and with the others"
     )
     parser.add_argument(
-        "--numerics", choices=("close", "equal"), default="close",
+        "--numerics", choices=("close", "equal"),
         help="equal: drop options that change any bit of loss or parameters (default close: last digits may differ)",
     )  # fmt: skip
     parser.add_argument(
@@ -143,8 +143,8 @@ def run(args: argparse.Namespace) -> int:
 def _refuse_changes(args: argparse.Namespace, job: Job, folder: Path) -> None:
     """Raise `UsageError` for an option that is not as in the session to go on with."""
     given = {
-        "--try": (args.tried or None, job.tried), "--skip": (args.skipped or None, job.skipped),
-        "--plan": (args.plan, job.plan), "--numerics": (args.numerics == "equal" or None, job.only_equal),
+        "--try": ({*args.tried} or None, {*job.tried}), "--skip": ({*args.skipped} or None, {*job.skipped}),
+        "--plan": (args.plan, job.plan), "--numerics": (args.numerics and args.numerics == "equal", job.only_equal),
         "--limit-steps": (args.limit_steps, job.steps), "--discard": (args.discard, job.discard),
         "--copy": (args.copy or None, job.copies),
     }  # fmt: skip

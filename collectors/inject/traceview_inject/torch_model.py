@@ -199,8 +199,10 @@ class Facts:
     def see_pass(self, root):
         """An outermost module was called. Passes in evaluation mode before one in training mode had no backward pass,
         unless that ran before."""
-        learns = torch.is_grad_enabled() and any(parameter.requires_grad for parameter in root.parameters())
-        self.may_train = self.may_train or (learns and root.training)
+        is_trainable = any(parameter.requires_grad for parameter in root.parameters())
+        learns = torch.is_grad_enabled() and is_trainable
+        if is_trainable:  # A transform of images or a frozen teacher is no validation.
+            self.may_train = self.may_train or (learns and root.training)
         if root.training:
             self.unused += self.waiting.pop(id(root), 0)
             return

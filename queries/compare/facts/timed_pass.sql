@@ -11,7 +11,9 @@
 -- is_wide = "whether too few runs differ too much to rank it"
 -- others_pct = "share of the cores that other programs took meanwhile"
 WITH timed AS (
-    SELECT shape, batch, direction, coalesce(algorithm, '(unknown: ' || backend || ')') AS algorithm, setting,
+    SELECT shape, batch, direction, coalesce(algorithm, '(unknown: ' || backend || ')') AS algorithm,
+        -- Not that of the view, which names publications: no two studies have the same.
+        concat_ws(', ', device, threads || if(threads = 1, ' thread', ' threads'), nullif(dtype, 'float32')) AS setting,
         concat_ws(' ', backend, implementation) AS implementation, CAST(time_ns AS BIGINT) AS time_ns, is_wide,
         others_pct
     FROM algorithm_times WHERE is_timed

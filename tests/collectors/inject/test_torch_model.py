@@ -159,13 +159,14 @@ def test_a_loader_trains_whose_batches_a_backward_pass_uses():
     """Training takes a batch of two loaders and asks a teacher; a validation turns gradients off for its pass alone."""
     from traceview_inject.torch_model import Facts
 
-    model, teacher, criterion, facts = net(), net().eval(), torch.nn.CrossEntropyLoss(), Facts()
+    model, teacher, criterion, facts = net(), net().eval().requires_grad_(False), torch.nn.CrossEntropyLoss(), Facts()
     one, two, validation = (iter(torch.utils.data.DataLoader([0] * 99, batch_size=size)) for size in (2, 3, 9))
     for _ in range(2):
         facts.see_loader(one)
-        facts.see_loader(two)
+        facts.see_pass(torch.nn.Dropout())  # As a transform of images.
         with torch.no_grad():
             facts.see_pass(teacher)
+        facts.see_loader(two)
         facts.see_pass(model)
         facts.see_backward()
         model.eval()

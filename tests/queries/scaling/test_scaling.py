@@ -67,6 +67,13 @@ def test_ranks_with_other_batches_are_called_that(study: Study) -> None:
         "Nothing is compared, as no two numbers of ranks have the same batch: 1 rank, batch 32 per rank; "
         "2 ranks, batch 8 per rank."
     ]
+    (row,) = study.of("verdict", scaling_points=points[:1])
+    assert row["text"] == "Nothing is compared, as there is one number of ranks: 1 rank, batch 32 per rank."
+    (row,) = study.of("verdict", scaling_points=[points[0], {**points[1], "batch": None}])
+    assert row["text"] == (
+        "Nothing is compared, as not every batch is known (--batch or --global-batch names it): "
+        "1 rank, batch 32 per rank; 2 ranks, batch not known."
+    )
 
 
 @pytest.mark.parametrize(
