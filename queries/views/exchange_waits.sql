@@ -1,5 +1,5 @@
--- doc = """Own time of autograd's wrapper of a gradient, which computes nothing, right behind an exchange that was begun
--- in it, in which a collective of its rank ends: it waits for that, as FSDP does for the parameters."""
+-- doc = """Own time of autograd's wrapper of a gradient, which computes nothing, right behind an exchange that was
+-- begun in it, in which a collective of its rank ends: it waits for that, as FSDP does for the parameters."""
 -- empty_without = ["raw.collectives"]
 -- types = """op_id BIGINT, start_ns BIGINT, until_ns BIGINT"""
 -- [columns]

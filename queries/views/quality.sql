@@ -117,8 +117,8 @@ FROM (
     WHERE w.stream IS NOT NULL
 ) WHERE start_ns < busy_until_ns GROUP BY rank
 UNION ALL BY NAME
-SELECT rank, NULL AS source, 'allocations and releases of the driver, which no report of memory reads' AS kind, count(*) AS n,
-    NULL AS examples
+SELECT rank, NULL AS source, 'allocations and releases of the driver, which no report of memory reads' AS kind,
+    count(*) AS n, NULL AS examples
 FROM raw.events
 WHERE category IN ('cuda_gpu_memory_usage', 'memory_allocation')
     OR (category = 'memory' AND rank IN (SELECT rank FROM raw.captures WHERE format = 'rocm_db'))
