@@ -89,6 +89,7 @@ def test_one_connection_for_many_questions(folder: Path) -> None:
     assert repr(closed) == "old.json.gz (closed)"
 
 
+@pytest.mark.slow
 def test_parameters_and_sections_on_request(folder: Path, tmp_path: Path) -> None:
     assert "admissible" in traceview.report(folder / "trace.json.gz", "conv", admissible=True).sections
     copy = {"ph": "X", "cat": "gpu_memcpy", "name": "Memcpy HtoD (Pinned -> Device)", "pid": 0, "tid": 7, "dur": 5}

@@ -50,6 +50,7 @@ def test_the_nvprof_pair_differs_by_11_2_ms_a_step(pair: Report) -> None:
     assert new["verdict"].startswith("larger than the noise; ")
 
 
+@pytest.mark.slow
 @pytest.mark.shared
 def test_the_pair_is_ranked_since_both_ran_one_command(shared: Path, captures) -> None:  # type: ignore[no-untyped-def]
     """Neither records its model, and each notes one command (`python alexnetbm.py ...`): ranked, and said to be so."""

@@ -25,6 +25,7 @@ def steps(benchmark: bool, conv_us: float = 100) -> Given:
     return given
 
 
+@pytest.mark.slow
 def test_switched_off_the_bound_is_what_convolutions_take_beyond_the_peaks(tmp_path: Path) -> None:
     found = answer(RULE, steps(False), tmp_path)
     assert (found.status, found.problem) == (

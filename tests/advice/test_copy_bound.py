@@ -31,6 +31,7 @@ def test_a_step_is_no_shorter_than_its_copies(tmp_path: Path) -> None:
     assert answer(RULE, steps(800, 100), tmp_path).saving_ns == 200_000
 
 
+@pytest.mark.slow
 def test_where_overlap_gives_nothing_there_is_no_bound(tmp_path: Path) -> None:
     found = answer(RULE, steps(985, 1), tmp_path)
     assert (found.status, found.saving_ns) == ("found", 15_000)
@@ -41,6 +42,7 @@ def test_where_overlap_gives_nothing_there_is_no_bound(tmp_path: Path) -> None:
     assert (found.status, found.saving_ns) == ("found", None) and "only fewer bytes" in found.problem
 
 
+@pytest.mark.slow
 def test_below_the_threshold_and_beside_work_they_are_fine(tmp_path: Path) -> None:
     assert answer(RULE, steps(199, 500), tmp_path / "few").status == "not found"
     assert answer(RULE, steps(400, 500, begin_us=300), tmp_path / "hidden").status == "not found"

@@ -43,6 +43,7 @@ def test_below_it_is_not(tmp_path: Path) -> None:
     assert answer(RULE, steps(49), tmp_path).status == "not found"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tid", [1, 99])
 def test_a_thread_that_loads_ahead_keeps_no_step_waiting(tid: int, tmp_path: Path) -> None:
     """Steps wait 60 us for the loading on their own thread, and for none on another one, which is in no sum."""

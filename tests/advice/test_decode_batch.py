@@ -50,6 +50,7 @@ def typed(operator: str, dtype: str) -> Given:
     return given
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "given",
     [

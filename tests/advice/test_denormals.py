@@ -23,11 +23,13 @@ def steps(denormal: int, is_flushed: bool = False, threads: int = 1, **more: flo
     return given
 
 
+@pytest.mark.slow
 def test_found_without_a_bound(tmp_path: Path) -> None:
     found = answer(RULE, steps(101), tmp_path)
     assert (found.status, found.saving_ns, found.evidence) == ("found", None, ("101 of 100,000",))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("threads", "more", "saving_ns"),
     [

@@ -48,6 +48,7 @@ def test_what_a_graph_leaves_idle_is_not_between_operators(tmp_path: Path) -> No
     assert (found.saving_ns, found.problem.split(" per step ")[0]) == (310_000 - 31 * 4_000, "31 operators")
 
 
+@pytest.mark.slow
 def test_operators_that_leave_no_time_between_them_are_not_found(tmp_path: Path) -> None:
     assert answer(RULE, steps(100, works_us=9.6), tmp_path).status == "not found"
 

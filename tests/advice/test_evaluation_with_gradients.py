@@ -28,6 +28,7 @@ def layers(n: int, kept_bytes: int, sequence: int | None) -> Given:
     return given
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n_unused", "status"), [(2, "found"), (0, "not found")])
 def test_what_the_collector_counted(n_unused: int, status: str, tmp_path: Path) -> None:
     given = training()
@@ -65,6 +66,7 @@ def test_a_rank_that_leaves_it_open_hides_no_other_and_is_not_counted(noted: int
     assert (found.status, found.rank, found.n_ranks) == ("found", 1 - noted, 1)
 
 
+@pytest.mark.slow
 def test_what_steps_without_a_backward_pass_hold(tmp_path: Path) -> None:
     found = answer(RULE, layers(4, 10_000, 7), tmp_path)
     assert (found.status, found.saving_ns, found.confidence[:6]) == ("found", None, "medium")
@@ -82,6 +84,7 @@ def test_without_gradients_of_few_layers_or_little_is_not(
     assert answer(RULE, layers(n, kept_bytes, sequence), tmp_path).status == "not found"
 
 
+@pytest.mark.slow
 def test_training_without_a_noted_evaluation_cannot_tell(tmp_path: Path) -> None:
     given = layers(4, 10_000, 7)
     given.op(BACKWARD, 600, 700)

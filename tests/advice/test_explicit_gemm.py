@@ -80,6 +80,7 @@ def test_a_product_without_unrolling_is_none(tmp_path: Path) -> None:
     assert answer(RULE, given, tmp_path).status == "not found"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "operator", "status"),
     [

@@ -24,6 +24,7 @@ def paused(*pauses: tuple[int, int], device: str | None = None) -> Given:
     return given
 
 
+@pytest.mark.slow
 def test_pauses_in_steps_are_the_bound(tmp_path: Path) -> None:
     found = answer(RULE, paused((600, 300), (1600, 150), (9000, 5000)), tmp_path)
     assert (found.status, found.saving_ns, found.place) == ("found", 150_000, "The longest pause takes 0.300 ms")
@@ -32,10 +33,12 @@ def test_pauses_in_steps_are_the_bound(tmp_path: Path) -> None:
     assert found.confidence.startswith("high")
 
 
+@pytest.mark.slow
 def test_one_pause_is_a_guess(tmp_path: Path) -> None:
     assert answer(RULE, paused((600, 300)), tmp_path).confidence.startswith("low")
 
 
+@pytest.mark.slow
 def test_on_a_device_only_idle_time_counts(tmp_path: Path) -> None:
     found = answer(RULE, paused((400, 300), (1400, 300), device="NVIDIA A100-SXM4-40GB"), tmp_path)
     assert found.saving_ns == pytest.approx(2 * 200_000 / 3, abs=1)
@@ -51,6 +54,7 @@ def test_only_time_in_steps_counts_and_that_once(tmp_path: Path) -> None:
     assert found.evidence[0].startswith("3 pauses of 0.1 ms or more in 3 steps")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("given", [paused((600, 14), (1600, 14)), paused()], ids=["short", "none"])
 def test_others_are_not(given: Given, tmp_path: Path) -> None:
     assert answer(RULE, given, tmp_path).status == "not found"
@@ -60,6 +64,7 @@ def test_without_notes_it_cannot_tell(tmp_path: Path) -> None:
     assert answer(RULE, training(), tmp_path).status == "cannot tell"
 
 
+@pytest.mark.slow
 def test_notes_that_are_no_pauses_are_left_out(tmp_path: Path) -> None:
     given = paused((600, 300), (1600, 300))
     given.about["garbage"] += [

@@ -22,6 +22,7 @@ def steps(computing_us: float, name: str = "aten::randn", tid: int = 1, only_fir
     return given
 
 
+@pytest.mark.slow
 def test_the_time_that_the_device_waits_is_the_bound(tmp_path: Path) -> None:
     found = answer(RULE, steps(500), tmp_path)
     assert (found.status, found.saving_ns, found.place) == ("found", 500_000, "Mostly in aten::randn")
@@ -51,6 +52,7 @@ def test_an_operator_that_launches_is_at_work_for_the_device(tmp_path: Path) -> 
     assert answer(RULE, given, tmp_path).status == "not found"
 
 
+@pytest.mark.slow
 def test_what_comes_once_is_of_low_confidence(tmp_path: Path) -> None:
     found = answer(RULE, steps(500, only_first=True), tmp_path)
     assert found.status == "found" and found.confidence.startswith("low: one gap of 0.500 ms")

@@ -24,6 +24,7 @@ def steps(idle_us: float, queued: bool = False) -> Given:
     return given
 
 
+@pytest.mark.slow
 def test_the_idle_stretch_after_it_is_the_bound(tmp_path: Path) -> None:
     found = answer(RULE, steps(51), tmp_path)
     assert (found.status, found.saving_ns, found.place) == ("found", 51_000, f"Mostly after aten::item{READS}")
@@ -73,6 +74,7 @@ def test_below_the_threshold_it_is_not(tmp_path: Path) -> None:
     assert answer(RULE, steps(49), tmp_path).status == "not found"
 
 
+@pytest.mark.slow
 def test_a_wait_in_which_one_of_two_devices_runs_dry_counts_once(tmp_path: Path) -> None:
     given = steps(50)
     given.device("NVIDIA A100-SXM4-40GB", device=1)

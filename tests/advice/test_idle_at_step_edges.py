@@ -71,7 +71,7 @@ def test_calls_that_fill_the_gap_are_named(recorded: str, tmp_path: Path) -> Non
 
 
 def test_calls_of_another_cause_are_not_named(tmp_path: Path) -> None:
-    """Of 400 us that the device is idle cudaMalloc takes 300, which is no time between steps."""
+    """The device is idle for 400 us; cudaMalloc takes 300 of them, which are no time between steps."""
     given = training()
     for start in (0, 1000, 2000):
         given.kernel("ampere_sgemm_128x64_nn", start + 390, start + 995, launched=start + 380)
@@ -80,6 +80,7 @@ def test_calls_of_another_cause_are_not_named(tmp_path: Path) -> None:
     assert (found.status, found.confidence) == ("found", "high that it is idle")
 
 
+@pytest.mark.slow
 def test_workers_that_load_already_are_said(tmp_path: Path) -> None:
     given = steps(50, 26)
     given.about = {"loaders": [{"batches": 3, "workers": 4, "prefetch_factor": 2, "pin_memory": False, "batch": 8}]}

@@ -27,6 +27,7 @@ def test_half_of_the_width_is_half_of_the_time(tmp_path: Path) -> None:
     assert found.problem == "The library uses vectors of 256 bits, the processor has 512 (ONEDNN_MAX_CPU_ISA=AVX2)."
 
 
+@pytest.mark.slow
 def test_from_sse_on_fused_multiply_adds_count_too(tmp_path: Path) -> None:
     """A limit of AVX2 does not say that the library keeps to SSE: that is seen in names alone."""
     for limit, level in (("SSE41", "high"), ("AVX2", "medium")):
@@ -42,6 +43,7 @@ def test_as_wide_as_the_processor_is_not(tmp_path: Path) -> None:
     assert answer(RULE, steps("brg:avx512_core", ["avx2", "avx512f"]), tmp_path / "avx512").status == "not found"
 
 
+@pytest.mark.slow
 def test_of_names_alone_only_those_that_show_a_width_count(tmp_path: Path) -> None:
     given = steps("gemm:jit", ["avx2", "avx512f"])
     for start in (0, 1000, 2000):

@@ -88,6 +88,7 @@ def test_lowered_passes_are_held_against_the_fastest_pass_of_their_layer(tmp_pat
     assert plain.saving_ns == pytest.approx(38_000, abs=1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("dtype", "status"), [("float", "found"), ("double", "not found")])
 def test_the_library_has_no_primitive_for_float64(dtype: str, status: str, tmp_path: Path) -> None:
     given = training(device=None)

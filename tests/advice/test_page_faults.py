@@ -27,6 +27,7 @@ def test_the_time_of_the_system_is_the_bound(tmp_path: Path) -> None:
     assert found.problem.startswith("3,000 pages are faulted in per step (12.3 MB if they are of 4 KiB)")
 
 
+@pytest.mark.slow
 def test_below_either_threshold_it_is_not(tmp_path: Path) -> None:
     assert answer(RULE, steps(87), tmp_path / "time").status == "not found"
     assert answer(RULE, steps(93, faults=2999), tmp_path / "faults").status == "not found"

@@ -30,12 +30,14 @@ def test_a_loader_that_pins_already_is_not_blamed(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_above_the_threshold_copy_and_wait_are_the_bound(tmp_path: Path) -> None:
     found = answer(RULE, steps(200), tmp_path)
     assert (found.status, found.saving_ns) == ("found", 205_000)
     assert found.saving_pct == 20.5
 
 
+@pytest.mark.slow
 def test_below_it_is_not(tmp_path: Path) -> None:
     assert answer(RULE, steps(4, size_bytes=20_000), tmp_path).status == "not found"
 
@@ -88,6 +90,7 @@ def test_what_is_brought_to_the_device_before_its_first_kernel_is_a_guess(tmp_pa
     assert answer(RULE, given(410), tmp_path / "between").confidence.startswith("high")
 
 
+@pytest.mark.slow
 def test_one_copy_of_a_recording_without_steps_is_a_guess(tmp_path: Path) -> None:
     given = Given()
     given.kernel("ampere_sgemm_128x64_nn", 0, 5)
@@ -97,6 +100,7 @@ def test_one_copy_of_a_recording_without_steps_is_a_guess(tmp_path: Path) -> Non
     assert found.confidence.startswith("low: one copy of 0.400 ms is most of it")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", [RULE, "copy_bound"])
 def test_one_long_copy_in_many_steps_is_no_habit(rule: str, tmp_path: Path) -> None:
     given = training(6, 1000)

@@ -20,6 +20,7 @@ def answers(folder: Path, job: Job, *names: str) -> dict[str, Finding]:
         return {said.rule: said for said in advice.run(connection, rules)}
 
 
+@pytest.mark.slow
 def test_in_turns(tmp_path: Path) -> None:
     job = Job(ranks=3, late=lambda step, rank: 90.0 if rank == step % 3 else 0.0)
     found = answers(tmp_path, job, "rank_skew")["rank_skew"]

@@ -45,6 +45,7 @@ def test_compilations_after_the_first_are_found_with_their_guard(tmp_path: Path)
     assert found.place.startswith("Guard that failed: self.n == ")
 
 
+@pytest.mark.slow
 def test_one_compilation_is_not_called_many(tmp_path: Path) -> None:
     """A size that changes costs one by default; the code then takes any size."""
     found = answer(RULE, compiled(1, 100), tmp_path)
@@ -58,6 +59,7 @@ def test_short_ones_and_the_first_are_not(tmp_path: Path) -> None:
     assert answer(RULE, compiled(0, 500), tmp_path / "first").status == "not found"
 
 
+@pytest.mark.slow
 def test_beside_other_code_that_is_loaded_longer_it_is_not(tmp_path: Path) -> None:
     assert answer(RULE, compiled(2, 50, load_us=201), tmp_path).status == "not found"
 

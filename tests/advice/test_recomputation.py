@@ -41,6 +41,7 @@ def steps(again: bool, recorded: int | None = None) -> Given:
     return given
 
 
+@pytest.mark.slow
 def test_what_runs_again_is_found_and_gradients_are_not(tmp_path: Path) -> None:
     found = answer(RULE, steps(True), tmp_path)
     assert (found.status, found.saving_ns) == ("found", 20_000)

@@ -35,6 +35,7 @@ def steps(slow_us: float, with_winograd: bool = True, kernel: str = PRECOMP, w: 
     return given
 
 
+@pytest.mark.slow
 def test_above_one_and_a_half_times_the_rate_of_the_better_one_is_the_bound(tmp_path: Path) -> None:
     found = answer(RULE, steps(160), tmp_path)
     assert (found.status, found.saving_ns, found.place) == ("found", 60_000, "Mostly in conv2")
@@ -49,6 +50,7 @@ def test_above_one_and_a_half_times_the_rate_of_the_better_one_is_the_bound(tmp_
     assert found.confidence.startswith("high: ")
 
 
+@pytest.mark.slow
 def test_a_bias_is_no_algorithm_and_no_call_is_faster_than_memory(tmp_path: Path) -> None:
     """At Winograd's rate the image would take 60 of its 100 microseconds, but moving its tensors takes 69."""
     given, image, first = training(), (8, 3, 224, 224), (64, 3, 3, 3)

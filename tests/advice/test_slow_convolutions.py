@@ -36,6 +36,7 @@ def steps(
     return given
 
 
+@pytest.mark.slow
 def test_time_beyond_the_share_that_the_best_layer_reaches(tmp_path: Path) -> None:
     """The best takes 1.25 times its least, 80 % of the roofline; the other 5 times, and at that share it takes 1.25."""
     found = answer(RULE, steps(1.25, 5), tmp_path)
@@ -44,6 +45,7 @@ def test_time_beyond_the_share_that_the_best_layer_reaches(tmp_path: Path) -> No
     assert "a product takes" in found.evidence[0] and "at the 80 % of the roofline that" in found.evidence[0]
 
 
+@pytest.mark.slow
 def test_in_half_precision_a_filter_of_3x3_is_held_against_the_direct_method(tmp_path: Path) -> None:
     found = answer(RULE, steps(2, 6, SQUARE, length=2000), tmp_path)
     assert found.saving_ns == pytest.approx(1000 * 4 * 9 * PRODUCT_US, rel=1e-3)

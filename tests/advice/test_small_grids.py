@@ -22,12 +22,14 @@ def steps(blocks: int, small_us: float = 100) -> Given:
     return given
 
 
+@pytest.mark.slow
 def test_the_share_of_idle_cores_is_the_bound(tmp_path: Path) -> None:
     found = answer(RULE, steps(9), tmp_path)
     assert (found.status, found.saving_ns) == ("found", round(100_000 * (1 - 9 / 108)))
     assert found.problem == "1.0 kernels with fewer blocks than the device has cores (108) take 0.100 ms."
 
 
+@pytest.mark.slow
 def test_cores_with_blocks_of_kernels_beside_it_are_not_idle(tmp_path: Path) -> None:
     """Beside 9 blocks 99 others fill the device; of the last 50 us of the 9 alone 99 of 108 cores are idle."""
     given = steps(9)
@@ -42,6 +44,7 @@ def test_with_a_block_for_every_core_it_is_not(tmp_path: Path) -> None:
     assert answer(RULE, steps(108), tmp_path).status == "not found"
 
 
+@pytest.mark.slow
 def test_below_the_threshold_it_is_not(tmp_path: Path) -> None:
     assert answer(RULE, steps(9, 78), tmp_path).status == "not found"
 

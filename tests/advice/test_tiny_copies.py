@@ -27,6 +27,7 @@ def test_above_the_threshold_copies_and_the_waits_after_them_are_the_bound(tmp_p
     assert found.evidence == ("DtoH under (no operator): 21.0, 0.063 ms",)
 
 
+@pytest.mark.slow
 def test_waits_that_are_most_of_it_may_have_other_causes(tmp_path: Path) -> None:
     """Waits are 42 of 63 us; in a single step one of them is most, and nothing tells that it comes again."""
     assert answer(RULE, steps(21), tmp_path / "several").confidence.startswith("medium: most of it is waits")

@@ -61,6 +61,7 @@ def test_a_mask_may_spare_half_of_the_work(tmp_path: Path) -> None:
     assert found.saving_ns == pytest.approx(220_000 - 1e9 * FLOP / 2 / 312e12, abs=1)
 
 
+@pytest.mark.slow
 def test_its_gradient_has_two_products_on_either_side(tmp_path: Path) -> None:
     """Products of a linear layer beside it are no part of it."""
     given = training()
@@ -126,6 +127,7 @@ def test_the_math_path_of_the_fused_operator_says_what_it_was_given(tmp_path: Pa
     assert problem.endswith("its math path ran (mask given, bf16, head size 64, dropout 0.1).")
 
 
+@pytest.mark.slow
 def test_without_the_peaks_of_a_device_all_of_it_counts_and_that_is_said(tmp_path: Path) -> None:
     given = training(device="A device of tomorrow")
     for start in (0, 1000, 2000):

@@ -62,6 +62,7 @@ def test_found_comes_first_by_saving_then_what_cannot_be_told(tmp_path: Path) ->
     assert set(answers) == {"found", "cannot tell", "not found"}
 
 
+@pytest.mark.slow
 def test_what_a_capture_holds_is_looked_up_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also by the critical path, which has a connection of its own."""
     looked_up: list[str] = []

@@ -77,6 +77,7 @@ def test_a_step_is_taken_apart_so_that_the_parts_add_up(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("lengths", "verdict"),
     first(
@@ -330,6 +331,7 @@ def test_memory_is_compared_counter_by_counter(tmp_path: Path) -> None:
     assert (row["counter"], row["base_bytes"], row["peak_bytes"], row["ratio"]) == ("allocated_bytes", 100, 150, 1.5)
 
 
+@pytest.mark.slow
 def test_a_saved_run_compares_like_the_capture(tmp_path: Path) -> None:
     a = measured(network((IMPLICIT, IMPLICIT)), tmp_path / "a")
     b = measured(network((WINOGRAD, IMPLICIT)), tmp_path / "b")

@@ -116,6 +116,7 @@ def test_within_the_noise_no_share_and_no_bar_is_given(tmp_path: Path) -> None:
     assert (rows["(whole step)"]["beyond_ns"], rows["gemm"]["beyond_ns"]) == (None, 50_000)
 
 
+@pytest.mark.slow
 def test_settings_that_differ_are_named_and_those_that_explain_come_first(tmp_path: Path) -> None:
     a = measured(noted(FAST, threads=1, environment={"OMP_NUM_THREADS": "1"}), tmp_path / "a")
     b = measured(noted(SLOW, threads=2, flags={"x64": True}), tmp_path / "b")
@@ -282,6 +283,7 @@ def test_an_aligned_step_is_chosen_by_place(tmp_path: Path) -> None:
         assert compare.measure(connection, "x", None, False, 2).value("step_ns") == 1_100_000
 
 
+@pytest.mark.slow
 def test_where_a_step_takes_no_time_there_is_nothing_to_compare(tmp_path: Path) -> None:
     """A log may say "0 ms"."""
     run = measured(stepping(FAST), tmp_path)

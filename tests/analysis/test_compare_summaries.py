@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from asked import opened
 from compared import table
 
 from traceview.analysis import compare
 from traceview.analysis.compare import Run
+
+pytestmark = pytest.mark.slow
 
 HEAD = "==1== NVPROF is profiling process 1, command: {}\n==1== Profiling application: {}\n==1== Profiling result:\n"
 TENSORFLOW = """\

@@ -272,6 +272,7 @@ def test_times_have_as_many_digits_as_are_sure(text: str, digits: int, expected:
     assert certainty.rounded(text, digits) == expected
 
 
+@pytest.mark.slow
 def test_a_finding_is_read_from_the_top_in_few_lines(tmp_path: Path) -> None:
     """The change first; evidence only where it is asked for; a busy machine before everything else."""
     given = launched_late()

@@ -104,6 +104,7 @@ def test_all_of_it_and_the_longest_of_it(tmp_path: Path) -> None:
     assert longest.note == f"The whole recording; the 3 longest of {count} slices, none shorter than 170,000 ns"
 
 
+@pytest.mark.slow
 def test_a_step_that_is_not_there(tmp_path: Path) -> None:
     with made(tmp_path, EVENTS) as connection, pytest.raises(UsageError, match="no step 77"):
         page.gather(connection, "title", 10, 77)

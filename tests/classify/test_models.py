@@ -219,6 +219,7 @@ def call(row: Mapping[str, str], dims: str, types: str, values: str) -> dict[str
     return {"operator": row["op"], **known}
 
 
+@pytest.mark.slow
 def test_costs_are_those_of_public_reports_where_these_are_right(shared: Path, tmp_path: Path) -> None:
     """821 rows; paged attention has no cost from its arguments alone, and some rows have no verdict."""
     told = [row for row in table(shared, "reference") if row["flops_expected"]]

@@ -198,6 +198,7 @@ def test_literals_of_a_pattern() -> None:
     assert fold(r"(?P<Way>A\SB)") == r"(?P<way>a\Sb)"
 
 
+@pytest.mark.slow
 def test_ten_thousand_distinct_names_do_not_hang() -> None:
     examples = [example for rule in rules("kernels.toml").rules for example in rule.examples]
     longest = sorted(examples, key=len)[-100:]

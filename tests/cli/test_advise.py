@@ -82,6 +82,7 @@ def test_the_sql_of_a_rule_is_printed(trace: Path, capsys: pytest.CaptureFixture
     assert "-- $pageable_from_bytes = 4096 (BIGINT: only copies of at least this size)" in text
 
 
+@pytest.mark.slow
 def test_the_printed_sql_gives_the_numbers_again(
     trace: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -79,6 +79,7 @@ def test_checks_are_written_for_ci(
     assert said[-1].startswith("::error title=traceview%3A B category gemm::category gemm of B takes 29.")
 
 
+@pytest.mark.slow
 def test_a_hostile_name_ends_no_attribute_line_or_command(
     trace: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], hostile_kernel: str
 ) -> None:

@@ -113,6 +113,7 @@ def test_what_cannot_be_done_is_a_sentence(
     assert message in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_averages_have_no_timeline(root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = tmp_path / "averages"
     assert main(["convert", str(root / "samples/cntk_timing/cntk-2.7-lenet-cpu.txt.gz"), "-o", str(folder)]) == 0

@@ -33,6 +33,7 @@ def test_a_capture_that_reports_answer_from(tmp_path: Path, capsys: pytest.Captu
     assert "exists already" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_published_times_stand_beside_what_was_measured(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     layer, _ = parse("64x28x28 k32 3x3")
     row = {**layer.facts(), "batch": 1, "direction": "fprop", "algorithm": "direct", "status": "measured", "wall_ns": 9}

@@ -111,6 +111,7 @@ def compiled(folder: Path, body: str, *options: str) -> Path:
     return folder / "program"
 
 
+@pytest.mark.slow
 def test_our_declarations_are_those_of_nvidias_headers(tmp_path: Path) -> None:
     pairs = [
         ("sizeof(Attributes)", "sizeof(nvtxEventAttributes_t)"),

@@ -46,6 +46,7 @@ def test_a_folder_that_is_there_is_left_alone(tmp_path: Path) -> None:
     assert [path.name for path in (tmp_path / "mine").iterdir()] == ["file"]
 
 
+@pytest.mark.slow
 def test_a_journal_can_be_read_while_it_grows_and_gone_on_with_after_a_crash(tmp_path: Path) -> None:
     first = Journal(tmp_path / "runs", ABOUT)
     first.add("tune_runs", RUNS[0])

@@ -60,6 +60,7 @@ def test_what_is_derived_stands_beside_the_profilers_own(file: Any) -> None:
     assert own == {"traceview.step", "traceview.conv_call", "traceview.idle", "traceview.critical"}
 
 
+@pytest.mark.slow
 def test_one_rank_has_its_own_devices_and_framework(tmp_path: Path) -> None:
     for rank in range(3):
         device = {"id": 0, "name": f"GPU {rank}", "totalGlobalMem": 1}

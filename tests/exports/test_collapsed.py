@@ -28,6 +28,7 @@ def test_no_name_makes_a_frame_or_a_line_of_its_own(file: Any) -> None:
     assert r"evil \x1b]0;x".replace(";", " ") in hostile[0] and r"\u202e\x00" in hostile[0]
 
 
+@pytest.mark.slow
 def test_what_acts_or_hides_in_a_name_is_an_escape(tmp_path: Path) -> None:
     names = ["a\x9b2Jb", "a\u202eb", "a\u200bb", "ab", "a\u00a0b", "größe"]
     calls = [event("cuda_runtime", "cudaLaunchKernel", n, 0.1, correlation=n) for n in range(len(names))]

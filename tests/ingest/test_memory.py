@@ -102,6 +102,7 @@ with duckdb.connect(config={"threads": 1}) as connection:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not memory._resident(), reason="the system does not say how much memory a process holds")
 def test_what_queries_have_left_free_is_given_back() -> None:
     """In a process of its own: one that has run much has room that no query has to ask the system for."""

@@ -163,6 +163,7 @@ def test_the_second_table_of_a_route_is_asked_only_where_something_is_for_it(nam
     assert len(fast_path.without_second(part, rows, route).tables) == tables
 
 
+@pytest.mark.slow
 def test_the_folder_of_spilled_rows_may_be_called_anything(tmp_path: Path) -> None:
     path = tmp_path / "trace.json"
     path.write_bytes(trace(CALL))

@@ -33,6 +33,7 @@ def times(connection: Any) -> list[tuple[int, int]]:
     return list(connection.execute("SELECT start_ns, dur_ns FROM raw.kernels ORDER BY start_ns, dur_ns").fetchall())
 
 
+@pytest.mark.slow
 def test_an_nsys_database_with_odd_times(tmp_path: Path) -> None:
     """A table is read row by row: one bad cell costs one row."""
     spans = [(1300, 1200), (1300, 1300 + 8 * DAYS), (1300, 2 * 10**18), (2**63 - 1, 2**63 - 1), (-(2**63), 5), ("x", 5)]
@@ -123,6 +124,7 @@ def test_a_clock_of_no_time(tmp_path: Path) -> None:
         assert connection.execute("SELECT origin_unix_ns FROM captures").fetchall() == [(None,)]
 
 
+@pytest.mark.slow
 def test_numbers_of_any_size_in_facts(tmp_path: Path) -> None:
     path = tmp_path / "trace.json"
     event = '{"ph": "X", "cat": "kernel", "name": "a", "pid": 1, "tid": 1, "ts": 5, "dur": 1}'

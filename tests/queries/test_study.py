@@ -271,6 +271,7 @@ def test_models_stand_beside_times(small: duckdb.DuckDBPyConnection) -> None:
     assert direct["cudnn"] == "implicit_gemm, implicit_precomp_gemm"
 
 
+@pytest.mark.slow
 def test_the_tile_that_an_implementation_names_is_its_model(tmp_path: Path) -> None:
     rows = [
         timed(LAYER.format(8), "fprop", "winograd", ms, backend="winograd", implementation=f"F({m}x{m},5x5) by 64")
@@ -284,6 +285,7 @@ def test_the_tile_that_an_implementation_names_is_its_model(tmp_path: Path) -> N
     ]
 
 
+@pytest.mark.slow
 def test_flops_by_the_size_of_the_filter(tmp_path: Path) -> None:
     """From 3 to 5 the direct method grows by 25 / 9 and FFT not at all; a padded image beyond 32 needs more points."""
     one = timed("4x8x27x27 k16 5x5 s1 p2", "fprop", "fft", 1)

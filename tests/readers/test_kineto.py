@@ -136,6 +136,7 @@ def test_half_a_surrogate_pair_beside_the_events_is_readable(tmp_path: Path) -> 
     assert found.execute("SELECT process_groups->>'$[0].pg_name' FROM ranks").fetchall() == [("\ufffd",)]
 
 
+@pytest.mark.slow
 def test_names_of_copies_in_other_tools_tell_the_direction(tmp_path: Path) -> None:
     names = {"MemcpyH2D": "HtoD", "MemcpyD2H": "DtoH", "MemcpyD2D": "DtoD", "MemcpyP2P": "PtoP", "Memcpy": "unknown"}
     found = opened(tmp_path, trace([{**COPY, "name": name, "ts": 10 * at} for at, name in enumerate(names)]))

@@ -92,6 +92,7 @@ def test_allocations_of_the_driver_are_counted_and_are_those_of_no_framework(tmp
     assert moment.note and moment.note.startswith("No allocations of a framework were recorded")
 
 
+@pytest.mark.slow
 def test_a_kernel_reaches_the_range_around_its_launch(tmp_path: Path) -> None:
     found = given(tmp_path).execute(
         """SELECT k.name, k.dur_ns, k.shared_bytes, a.name, a.tid, r.name, r.kind
@@ -134,6 +135,7 @@ def test_a_module_around_the_launch_is_the_layer(tmp_path: Path) -> None:
     assert one(connection, "SELECT layer FROM kernels") == "fc1"
 
 
+@pytest.mark.slow
 def test_operators_that_pytorch_marks_are_operators(tmp_path: Path) -> None:
     """A built trace: emit_nvtx's names, a step of torch.profiler and an optimizer around the second launch."""
     names = ["ProfilerStep#3, op_id = 1", "aten::conv2d, seq = 5, op_id = 9, sizes = [[8, 3, 32, 32], [6, 3, 5, 5]]",
@@ -218,6 +220,7 @@ def test_copies_and_fills(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_devices_carry_the_numbers_of_cuda_and_real_peaks(tmp_path: Path) -> None:
     gpus = [
         {"id": 0, "name": "far", "cuDevice": 1, "memoryBandwidth": 1, "clockRate": 1, "smCount": 1, "totalMemory": 1},
@@ -335,6 +338,7 @@ def test_columns_of_any_type_and_order(tmp_path: Path) -> None:
     assert connection.execute("SELECT phase, name FROM events").fetchall() == [("open range", "späte")]
 
 
+@pytest.mark.slow
 def test_a_hostile_database_runs_nothing(tmp_path: Path) -> None:
     connection = given(
         tmp_path,
@@ -443,6 +447,7 @@ def test_a_cut_arrow_stream_is_salvaged_or_refused(shared: Path, tmp_path: Path)
         assert one(connection, "SELECT count(*) FROM quality WHERE kind LIKE '%cut off or damaged%'") == 1
 
 
+@pytest.mark.slow
 def test_a_damaged_parquet_file_costs_its_own_table(tmp_path: Path) -> None:
     folder = as_parquet(write(tmp_path / "trace.db", TABLES), tmp_path / "export")
     (folder / "NVTX_EVENTS.parquet").write_bytes(b"PAR1 and nothing else")

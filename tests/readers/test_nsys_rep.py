@@ -49,6 +49,7 @@ def test_without_nsys_the_command_is_said(report: Path, tmp_path: Path, monkeypa
     assert "Nsight Systems 2024.5.1.113" in str(error.value)
 
 
+@pytest.mark.slow
 def test_with_nsys_its_export_is_read(report: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     database = write(tmp_path / "export.db", TABLES)
     nsys(tmp_path, f'while [ "$1" != -o ]; do shift; done; cp {database} "$2"', monkeypatch)

@@ -111,6 +111,7 @@ def test_copies_between_devices_and_kinds_of_memory(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_clocks_and_bandwidth_are_in_thousands(tmp_path: Path) -> None:
     device = {"id": 0, "name": 4, "globalMemoryBandwidth": 336480000, "coreClockRate": 1076000,
               "computeCapabilityMajor": 5, "computeCapabilityMinor": 2}  # fmt: skip
@@ -125,6 +126,7 @@ def test_kernels_that_were_replayed_for_metrics_are_doubted(tmp_path: Path) -> N
     assert "Kernels were replayed for metrics" in said["text"]
 
 
+@pytest.mark.slow
 def test_serialised_kernels_and_an_unknown_version(tmp_path: Path) -> None:
     connection = given(tmp_path, CUPTI_ACTIVITY_KIND_KERNEL=[KERNEL], Version=[{"version": 99}])
     assert connection.execute("SELECT count(*) FROM kernels").fetchall() == [(2,)]
@@ -202,6 +204,7 @@ def test_work_that_several_processes_may_have_caused_is_nobodys(tmp_path: Path) 
     assert [row[1] for row in connection.execute(told).fetchall()] == [2]
 
 
+@pytest.mark.slow
 def test_a_context_tells_whose_work_it_is(tmp_path: Path) -> None:
     calls = [{**LAUNCH, "correlationId": number, "processId": pid} for number, pid in ((9, 70), (9, 80), (10, 80))]
     kernels = [{**KERNEL, "contextId": 2, "correlationId": number} for number in (9, 10)]

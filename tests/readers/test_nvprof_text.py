@@ -106,6 +106,7 @@ def problems(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
     return dict(rows(connection, "SELECT p.kind, p.n FROM captures, unnest(problems) AS t(p)"))
 
 
+@pytest.mark.slow
 def test_columns_units_and_names_of_a_gpu_trace(tmp_path: Path) -> None:
     found = opened(tmp_path, NEW)
     assert rows(
@@ -134,6 +135,7 @@ def test_a_trace_pasted_with_indentation_and_windows_line_ends(tmp_path: Path) -
     assert rows(opened(tmp_path, pasted), "SELECT count(*), sum(dur_ns) FROM kernels") == [(2, 1_500_002_752)]
 
 
+@pytest.mark.slow
 def test_unified_memory(tmp_path: Path) -> None:
     found = opened(tmp_path, UNIFIED)
     assert rows(found, "SELECT dur_ns, block_x, device FROM kernels") == [(519_710, 1024, 0)]

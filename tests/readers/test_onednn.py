@@ -187,6 +187,7 @@ def test_noise_and_negative_times(tmp_path: Path) -> None:
     assert rows(found, "SELECT n_events, n_kept, n_dropped FROM captures") == [(3, 1, 2)]
 
 
+@pytest.mark.slow
 def test_times_with_a_decimal_comma(tmp_path: Path) -> None:
     """So writes a program that set a locale which has one; a problem of one dimension alone is no such time."""
     line = "onednn_verbose,v1,primitive,exec,cpu,reorder,jit:uni,undef,src_f32::blocked:a::f0 dst_f32::blocked:a::f0"
@@ -197,6 +198,7 @@ def test_times_with_a_decimal_comma(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_stamps_with_a_decimal_comma(tmp_path: Path) -> None:
     """Lines with points among them, of a library that also wrote the stamp by the locale, and of one without stamps."""
     numbers = re.compile(r"(?<=\d)\.(?=\d{2,}(?:,prim|,exec|\n))")

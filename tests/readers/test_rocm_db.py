@@ -203,6 +203,7 @@ def test_rocpd_joins_calls_work_and_markers(schema: Any, tmp_path: Path) -> None
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("streams", "expected"), [((0, 2), [0, 2]), ((0, 0), [1, 2])])
 def test_rocpd_the_default_stream_is_one_where_streams_are_recorded_else_queues_are(
     tmp_path: Path, streams: tuple[int, int], expected: list[int]
@@ -256,6 +257,7 @@ def test_rocpd_marks_are_no_ranges_and_the_host_is_no_gpu(tmp_path: Path) -> Non
     ]
 
 
+@pytest.mark.slow
 def test_runs_in_one_database_are_ranks(tmp_path: Path) -> None:
     tables = {name + run: rows for run in (RUN, "_ffff") for name, rows in ROCPD.items()}
     connection = opened(write(tmp_path / "trace.db", tables), tmp_path / "capture")

@@ -72,6 +72,7 @@ def test_kernels_are_counted_once_and_know_their_operator(captures: Any, shared:
     assert top == [("Validation/conv4_2/Conv2D:Conv2D", "Validation/conv4_2")]
 
 
+@pytest.mark.slow
 @pytest.mark.shared
 def test_times_are_on_the_wall_clock(captures: Any, shared: Path) -> None:
     connection = captures.open(shared / "traces/tf1-timeline/gpu-step.json.gz")

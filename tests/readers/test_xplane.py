@@ -91,6 +91,7 @@ def test_layers_are_scopes_in_which_something_is_computed() -> None:
     assert dict(found) == SCOPES
 
 
+@pytest.mark.slow
 def test_the_gradient_of_a_pooling_is_pooling_of_its_layer(sample) -> None:  # type: ignore[no-untyped-def]
     """XLA makes it of numbered places, a search and a scatter, most of them without a name."""
     found = rows(
@@ -185,6 +186,7 @@ def test_memory_that_the_compiler_assigned_to_programs(root: Path, tmp_path: Pat
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.shared
 def test_allocations_of_a_gpu_hold_what_the_compiler_assigned(captures, shared: Path) -> None:  # type: ignore[no-untyped-def]
     """Eight devices run one program five times: its result, its temporary buffer, and a filter copied from the host."""
@@ -264,6 +266,7 @@ def test_jax_gradients_without_a_name_and_folded_transposes(sample) -> None:  # 
     assert rows(sample(ALEXNET), moved) == expected
 
 
+@pytest.mark.slow
 @pytest.mark.shared
 def test_cuda(captures, shared: Path) -> None:  # type: ignore[no-untyped-def]
     connection = captures.open(shared / "traces/xplane/sm61-tf2-train.xplane.pb.gz")
@@ -306,6 +309,7 @@ NOTES = (
 )
 
 
+@pytest.mark.slow
 def test_allocations_of_several_allocators(tmp_path: Path) -> None:
     """Two of the host have the same address, and each a total of its own; one of a GPU misses an event."""
     names = {1: "MemoryAllocation", 2: "MemoryDeallocation"}
@@ -415,6 +419,7 @@ def test_hostile(tmp_path: Path, content: bytes) -> None:
     assert rows(connected(tmp_path / "out"), "SELECT count(*) FROM kernels") == [(0,)]
 
 
+@pytest.mark.slow
 def test_a_name_that_is_too_long_is_left_out_and_counted(tmp_path: Path) -> None:
     names = {1: "short", 2: "x" * (MAX_NAME_BYTES + 1)}
     named = {key: field(1, key) + field(2, field(1, key) + field(2, name)) for key, name in names.items()}
@@ -481,6 +486,7 @@ PROGRAM = (
 )
 
 
+@pytest.mark.slow
 def test_a_tpu_waits_for_the_host_and_for_other_chips(tmp_path: Path) -> None:
     (tmp_path / "one.xplane.pb").write_bytes(tpu(0, *PROGRAM))
     with traceview.open(tmp_path / "one.xplane.pb") as capture:
@@ -555,6 +561,7 @@ def gpu(number: int, steps: list[tuple[str, int, int]], **facts: str | int) -> b
     return field(1, field(1, number + 2) + field(2, f"/device:GPU:{number}") + b"".join(lines) + names)
 
 
+@pytest.mark.slow
 def test_the_memory_of_an_amd_gpu_is_as_fast_as_its_sheet_says(tmp_path: Path) -> None:
     """XLA gives 2 x 1.3 GHz x 8192 bit for an MI300X, whose memory moves four bits a clock; NVIDIA's is right."""
     one = {"device_vendor": "AMD", "device_type_string": "AMD Instinct MI300X", "memory_bandwidth": 2_662_400_000_000}

@@ -79,6 +79,7 @@ def test_a_process_that_was_ended_anywhere_leaves_nothing(
     assert list((tmp_path / "raw").iterdir()) == []
 
 
+@pytest.mark.slow
 def test_one_of_two_processes_that_was_ended_is_a_warning(tmp_path: Path, said: list[str]) -> None:
     ended = {".process-8.txt": "recording\n", "rank-0001.meta.json": "{"}
     assert harvest(left(tmp_path, {**WHOLE, **ended}, said), 0, 0)

@@ -37,6 +37,7 @@ def test_rows_are_those_of_the_whole_job(job: Path, view: str) -> None:
     assert found == whole
 
 
+@pytest.mark.slow
 def test_tables_of_other_shards_are_not_opened(job: Path) -> None:
     chosen = Options(ranks=frozenset((3,)))
     assert [path.parent.name for path in recorded.ranks(job, chosen.ranks)] == ["shard-0001"]

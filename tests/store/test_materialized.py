@@ -96,6 +96,7 @@ def test_tables_without_rows_are_kept_as_their_columns(small: Path) -> None:
     assert file.read_text().startswith("id BIGINT")
 
 
+@pytest.mark.slow
 def test_it_is_of_these_files_whatever_sums_the_capture_names(small: Path, tmp_path: Path) -> None:
     answers(small)
     (tmp_path / "copy").mkdir()

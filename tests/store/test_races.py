@@ -282,6 +282,7 @@ def test_a_name_that_is_too_long_is_a_sentence(path: str, tmp_path: Path, capsys
         assert "File name too long" in error and error.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_what_is_no_file_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.json")
     with pytest.raises(InputError, match="is a pipe, and only stdin is read from one"):

@@ -147,6 +147,7 @@ def test_a_conflict_that_a_lack_of_memory_left_is_not_called_damage(sample: Path
             connection.execute("FROM raw.captures")
 
 
+@pytest.mark.slow
 def test_a_part_of_a_view_may_have_the_name_of_what_is_made_before_views(
     sample: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -352,6 +353,7 @@ def test_what_is_made_for_an_answer_is_stored_when_it_has_been_given(sample: Pat
         assert views.plain(connection).execute(tables).fetchall() == [(0,)]
 
 
+@pytest.mark.slow
 def test_ctrl_c_while_it_is_stored_takes_nothing_of_the_answer(sample: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     stored = []
 

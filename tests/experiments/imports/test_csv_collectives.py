@@ -50,6 +50,7 @@ def test_other_tables_are_left_to_others(tmp_path: Path) -> None:
             list(csv_tables.read(table(tmp_path, text)))
 
 
+@pytest.mark.slow
 def test_they_stand_beside_what_a_study_measured_and_come_once(tmp_path: Path) -> None:
     file = table(tmp_path, RING)
     study = results.write(tmp_path / "study", {"collective_times": [{"kind": "all_reduce", "ranks": 2}]}, {"kind": "x"})

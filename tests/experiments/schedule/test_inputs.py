@@ -54,6 +54,7 @@ def job(model: Path, said: list[str], **more: Any) -> Job:
     return Job(**{**known, **told, **more})
 
 
+@pytest.mark.slow
 def test_a_study_is_planned_without_measuring(tmp_path: Path) -> None:
     said: list[str] = []
     answer = scheduling.schedule(job(study(tmp_path / "s"), said), Journal(tmp_path / "plan", {"kind": "schedule"}))
@@ -72,6 +73,7 @@ def test_a_study_is_planned_without_measuring(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_caps_and_numerics_of_a_study(tmp_path: Path) -> None:
     folder, said = study(tmp_path / "s"), list[str]()
     for number, (changes, runs) in enumerate(

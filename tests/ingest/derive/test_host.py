@@ -64,6 +64,7 @@ OTHERS = (
 )
 
 
+@pytest.mark.slow
 def test_what_a_range_says_of_its_operator(tmp_path: Path) -> None:
     given = ranges(*((name, 20 * at, 20 * at + 10) for at, (name, _, _) in enumerate(OPERATORS)))
     found = rows(given.open(tmp_path), "SELECT name, shapes FROM ops ORDER BY start_ns")
@@ -72,6 +73,7 @@ def test_what_a_range_says_of_its_operator(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_other_ranges_are_no_operators(tmp_path: Path) -> None:
     with ranges(*((name, 20 * at, 20 * at + 10) for at, name in enumerate(OTHERS))).open(tmp_path) as connection:
         assert rows(connection, "FROM ops") == []
@@ -186,6 +188,7 @@ def test_layers_of_an_engine_whose_device_was_not_recorded_are_no_work_of_a_cpu(
         assert rows(connection, "FROM ops") == rows(connection, "FROM activities") == []
 
 
+@pytest.mark.slow
 def test_a_trace_with_operators_of_its_own_gets_no_others(tmp_path: Path) -> None:
     given = ranges((CONV, 0, 10))
     given.op("aten::add", 20, 30)
@@ -232,6 +235,7 @@ def test_numbers_that_two_threads_counted_lead_where_the_arrow_comes_from(tmp_pa
         assert rows(connection, query) == [(None,), (None,)]
 
 
+@pytest.mark.slow
 def test_a_backward_pass_inside_a_module_is_of_what_it_differentiates(tmp_path: Path) -> None:
     """A penalty asks for gradients in its forward pass, and those of them; what runs again is of its module."""
     events = [

@@ -99,6 +99,7 @@ def test_a_matrix_product_may_be_a_1x1_convolutions(tmp_path: Path) -> None:
     assert given.linked(tmp_path) == [("inner_product", "aten::mkldnn_convolution", "time")]
 
 
+@pytest.mark.slow
 def test_a_reorder_belongs_to_what_uses_the_library(tmp_path: Path) -> None:
     given = Threads()
     given.on(1, "conv1:Conv2D", 0, 100)
@@ -155,6 +156,7 @@ def test_a_bare_product_that_two_convolutions_may_have_called_is_of_neither(tmp_
     assert found == [(None, "several at once")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("early_ns", "link"), [(400, "time"), (600, None)])
 def test_a_start_may_be_as_early_as_the_stamps_of_the_log_are_apart(
     tmp_path: Path, early_ns: int, link: str | None

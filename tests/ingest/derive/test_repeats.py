@@ -48,6 +48,7 @@ def test_layers_that_wait_for_the_host_are_no_iterations(tmp_path: Path, layer: 
     assert rows(given.open(tmp_path), FOUND) == []
 
 
+@pytest.mark.slow
 def test_a_pause_alone_tells_nothing(tmp_path: Path) -> None:
     assert rows(launched(STEP * 5, pause=30).open(tmp_path), FOUND) == []
 
@@ -71,6 +72,7 @@ def test_equal_layers_of_one_pass_are_no_iterations(tmp_path: Path) -> None:
     assert rows(launched(["embed", *layer * 12, "head"], pause=0, step=100).open(tmp_path), FOUND) == []
 
 
+@pytest.mark.slow
 def test_iterations_are_the_whole_and_not_the_layers_in_them(tmp_path: Path) -> None:
     layer = ["norm", "qkv", "attention", "gemm"]
     step = ["embed", *layer * 6, "head", "loss_backward", "sgd"]
@@ -172,6 +174,7 @@ def test_calls_of_one_instance_of_a_module_are_iterations(tmp_path: Path) -> Non
     assert found == [(n, n * 100_000, 100_000 if n < 3 else 90_000, why) for n in range(4)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "names",
     [

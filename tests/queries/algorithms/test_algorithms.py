@@ -92,6 +92,7 @@ def layer(moved: int, channels: int, kernel_us: float, gap_us: float) -> Given:
     return given
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("images", "channels", "kernel_us", "bound"),
     [(64, 16, 80, "memory-bound"), (64, 1024, 6000, "compute-bound"), (1, 16, 2, "launch-bound")],
@@ -113,6 +114,7 @@ def transposed(output_padding: list[int] | str) -> Given:
     return given
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("output_padding", "side", "bound"),
     [

@@ -75,6 +75,7 @@ def test_families_that_lost_or_never_ran(tmp_path: Path) -> None:
     assert verdicts["winograd_nonfused"] == ("never tried though admissible", 0)
 
 
+@pytest.mark.slow
 def test_what_no_layer_admits_says_why(tmp_path: Path) -> None:
     given = training()
     for start in (0, 1000, 2000):

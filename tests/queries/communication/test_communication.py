@@ -95,7 +95,7 @@ def test_a_gradient_that_waits_for_an_exchange_computes_nothing(until: float, wa
 
 
 def test_compiled_code_that_begins_an_exchange_computes(tmp_path: Path) -> None:
-    """What follows the exchange in it are kernels of Inductor, whichever collective ends meanwhile."""
+    """Kernels of Inductor follow the exchange in it, whichever collective ends meanwhile."""
     given = Given()
     given.span("step", "0", 0, 300)
     given.op("Torch-Compiled Region: 0/0", 0, 250)
@@ -189,6 +189,7 @@ def test_what_overlap_costs_is_what_the_same_kernel_takes_longer(tmp_path: Path)
     assert (found["price_ns"], found["verdict"]) == (6 * 159_500, "slower")
 
 
+@pytest.mark.slow
 def test_overlap_that_costs_nothing_sure_has_no_price(tmp_path: Path) -> None:
     given = Given()
     for call in range(6):
@@ -202,6 +203,7 @@ def test_overlap_that_costs_nothing_sure_has_no_price(tmp_path: Path) -> None:
     assert (found["verdict"], found["price_ns"]) == ("no difference seen", None)
 
 
+@pytest.mark.slow
 def test_kernels_of_other_shapes_are_not_compared(tmp_path: Path) -> None:
     given = Given()
     for call in range(6):
@@ -212,6 +214,7 @@ def test_kernels_of_other_shapes_are_not_compared(tmp_path: Path) -> None:
     assert section(given.open(tmp_path), "communication/overlap") == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("description", "dimension"),
     first(

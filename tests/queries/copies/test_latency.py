@@ -29,6 +29,7 @@ def test_the_verdict_is_of_the_step(tmp_path: Path, kernels: int, verdict: str) 
     assert (row["latency_pct"], row["verdict"]) == (1 + 8 * kernels, verdict)
 
 
+@pytest.mark.slow
 def test_a_long_idle_stretch_is_another_problem(tmp_path: Path) -> None:
     (row,) = section(steps(4).open(tmp_path), "copies/latency", short_gap_ns=79_999)
     assert (row["gaps"], row["verdict"]) == (0, "not bound by latency")

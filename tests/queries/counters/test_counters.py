@@ -101,6 +101,7 @@ def counter(given: Given, kernel: str, mean: float, least: float | None = None) 
     given.add("events", start_ns=None, dur_ns=None, category="kernel counter", name=kernel, args=json.dumps(told))
 
 
+@pytest.mark.slow
 def test_flop_of_a_layer_as_counted_stand_beside_those_of_the_model(tmp_path: Path) -> None:
     given, flop = Given(), 2 * 8 * 64 * 64 * 9 * 28 * 28
     fused, parts = shapes.KERNELS["IMPLICIT_PRECOMP_GEMM"][0], shapes.KERNELS["WINOGRAD_NONFUSED"]

@@ -28,6 +28,7 @@ def two_layers(with_first_dgrad: bool) -> Given:
     return given
 
 
+@pytest.mark.slow
 def test_an_input_gradient_that_is_computed_has_its_price(tmp_path: Path) -> None:
     (row,) = section(two_layers(True).open(tmp_path), "firstlayer/gradient")
     assert (row["layer"], row["backward_calls"], row["dgrad_calls"]) == ("conv1 8x3x3x3 (guessed)", 1, 1)

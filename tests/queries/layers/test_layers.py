@@ -10,6 +10,7 @@ from asked import connected
 from given import Given, pick, section, write
 
 
+@pytest.mark.slow
 def test_the_update_of_the_weights_is_no_forward_pass_whatever_scope_it_has(tmp_path: Path) -> None:
     given = Given()
     for name, start in (("net/conv1/Conv2D:Conv2D", 0), ("StatefulPartitionedCall/sgd/Mul_7:Mul", 100)):
@@ -70,6 +71,7 @@ def test_what_has_a_direction_is_of_that_pass_also_without_a_layer(tmp_path: Pat
     assert [sum(way) for way in ways] == [40_000, 60_000, 50_000]
 
 
+@pytest.mark.slow
 def test_a_scope_called_optimizer_is_the_optimizer(tmp_path: Path) -> None:
     given = Given()
     row = {"name": "jit(step)/optimizer/sub", "module_hierarchy": "optimizer", "start_ns": 0, "dur_ns": 50_000}

@@ -177,6 +177,7 @@ def test_no_batch_is_named_where_most_of_what_may_grow_is_of_an_unknown_kind(tmp
     assert "a larger batch" not in {row["change"] for row in section(given.open(tmp_path / "b"), "memory/what_if")}
 
 
+@pytest.mark.slow
 def test_nothing_is_said_without_allocations(tmp_path: Path) -> None:
     given = Given()
     given.op("aten::mm", 1, 5)
@@ -204,6 +205,7 @@ def test_channels_last_and_gradients_at_a_peak_in_the_backward_pass(tmp_path: Pa
     assert rows["a larger batch"]["batch_factor"] == (100_000 - 50) / 800
 
 
+@pytest.mark.slow
 def test_what_is_counted_beside_what_is_resident(tmp_path: Path) -> None:
     given = trained()
     given.about = {
@@ -240,6 +242,7 @@ def test_workspaces_of_convolutions_beside_their_formula(tmp_path: Path) -> None
     assert pick(found, *columns) == [("net.conv", "fprop", "explicit_gemm", 2, 4 * 27 * 64 * 4 + 24, 4 * 27 * 64 * 4)]
 
 
+@pytest.mark.slow
 def test_optimizer_state_sharded_over_the_ranks_of_the_job(tmp_path: Path) -> None:
     """A quarter of 800 bytes of state is left on each of four ranks; about a job of one rank nothing is said."""
     ranks = []

@@ -87,6 +87,7 @@ def on_a_cpu(busy_us: int) -> Given:
     return given
 
 
+@pytest.mark.slow
 def test_the_peak_of_a_cpu_is_said_to_be_about(tmp_path: Path) -> None:
     [row] = section(on_a_cpu(9_000).open(tmp_path), "mfu/utilisation")
     assert row["mfu_pct"] == pytest.approx(100 * FLOP / 10e-3 / 332.8e9)
@@ -102,6 +103,7 @@ def test_a_cpu_that_is_faster_than_its_noted_clock_has_no_utilisation(tmp_path: 
     assert row["verdict"] == "cannot tell: operators ran at 537 GFLOP/s, above the 333 of the clock that was noted"
 
 
+@pytest.mark.slow
 def test_without_steps_there_is_no_utilisation(tmp_path: Path) -> None:
     given = Given()
     given.device("NVIDIA A100-SXM4-40GB")
@@ -119,6 +121,7 @@ def test_work_without_a_cost_makes_it_a_lower_bound(tmp_path: Path) -> None:
     assert row["covered_pct"] == pytest.approx(50) and row["verdict"].startswith("at least")
 
 
+@pytest.mark.slow
 def test_an_upper_bound_is_not_at_least(tmp_path: Path) -> None:
     """Attention of a server may have slid a window over its keys, which nothing records."""
     given = training("NVIDIA A100-SXM4-40GB")
@@ -132,6 +135,7 @@ def test_an_upper_bound_is_not_at_least(tmp_path: Path) -> None:
     assert row["covered_pct"] < 95 and row["verdict"] == "about: some of the FLOP are an upper bound"
 
 
+@pytest.mark.slow
 def test_types_are_each_held_against_their_own_peak(tmp_path: Path) -> None:
     given = training("NVIDIA A100-SXM4-40GB")
     given.op("aten::mm", 130, 140, SQUARE, ["", ""])

@@ -112,6 +112,7 @@ def test_a_validation_with_gradients_in_some_steps(
     assert doubts(given, tmp_path) == [said] * n_doubts
 
 
+@pytest.mark.slow
 def test_what_is_left_out_is_of_the_model_that_is_named(tmp_path: Path) -> None:
     """The copy of the warm-up is another one than that which is named."""
     given = Given()
@@ -273,6 +274,7 @@ def test_events_that_could_not_be_read(tmp_path: Path) -> None:
         assert said == (lost if n_lost > 1 else [])
 
 
+@pytest.mark.slow
 def test_a_file_that_is_cut_off(tmp_path: Path) -> None:
     """Three steps whose device is busy but for a tenth; of the cut file, the last two thirds of each are missing."""
 
@@ -348,6 +350,7 @@ def test_steps_that_count_and_are_not_like_the_others(
     assert doubts(given, tmp_path) == [f"Doubt: {warmup}.", f"Doubt: {bare} the run."][:n_doubts]
 
 
+@pytest.mark.slow
 def test_pauses_of_the_profiler(tmp_path: Path) -> None:
     given = kernels(10)
     given.add("events", category="overhead", name="Buffer Flush", phase="X", start_ns=20_000, dur_ns=60_000)
@@ -378,6 +381,7 @@ def test_marks_that_are_shorter_than_their_work(works_us: int, n_doubts: int, tm
     assert doubts(given, tmp_path) == [said] * n_doubts
 
 
+@pytest.mark.slow
 def test_steps_of_two_threads_at_once(tmp_path: Path) -> None:
     """As two sessions of ONNX Runtime: the work of both is in the time of one."""
     given = Given()

@@ -34,6 +34,7 @@ def test_launches_without_kernels_are_no_busy_cpu(tmp_path: Path) -> None:
         assert pick(section(connection, "overview/run"), "device", "span_ns") == [("?", None)]
 
 
+@pytest.mark.slow
 def test_the_run_is_as_long_as_its_steps_and_the_framework_is_that_of_its_kernels(tmp_path: Path) -> None:
     given = Given()
     for step in range(3):
@@ -249,6 +250,7 @@ def test_copies_are_per_step(tmp_path: Path) -> None:
     assert row["throughput_bytes_per_s"] == pytest.approx(5e8)
 
 
+@pytest.mark.slow
 def test_only_reports_that_have_something_to_say_are_named(tmp_path: Path) -> None:
     given = training(2, 100)
     for start in (0, 100):

@@ -67,6 +67,7 @@ def served() -> Given:
     return given
 
 
+@pytest.mark.slow
 def test_time_tokens_and_work_of_each_phase(tmp_path: Path) -> None:
     connection = served().open(tmp_path)
     found = section(connection, "phases/phases")
@@ -88,6 +89,7 @@ def test_time_tokens_and_work_of_each_phase(tmp_path: Path) -> None:
     assert len(section(connection, "phases/iterations")) == 4
 
 
+@pytest.mark.slow
 def test_iterations_are_the_steps_and_a_long_first_one_counts(tmp_path: Path) -> None:
     connection = served().open(tmp_path)
     same = """SELECT s.dur_ns = i.time_ns, s.is_warmup, s.noun
@@ -95,6 +97,7 @@ def test_iterations_are_the_steps_and_a_long_first_one_counts(tmp_path: Path) ->
     assert rows(connection, same) == [(True, False, "iteration")] * 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("launched", [1, None], ids=["launches recorded", "not recorded"])
 def test_work_between_marks_and_after_the_last_one_is_of_no_iteration(launched: int | None, tmp_path: Path) -> None:
     """Three decodes of 90 us, whose work takes 50 to 95 us; other work begins 700 us after each of them."""

@@ -69,6 +69,7 @@ def test_a_call_whose_cost_is_not_known_says_why(tmp_path: Path) -> None:
     assert section(connection, "roofline/families") == []
 
 
+@pytest.mark.slow
 def test_operators_of_a_layer_are_summed_up(tmp_path: Path) -> None:
     given = Given()
     given.device("NVIDIA A100-SXM4-40GB")

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from given import Given, pick, section
 
 
+@pytest.mark.slow
 def test_overlap_counts_once(tmp_path: Path) -> None:
     given = Given()
     given.kernel("a", 0, 10)

@@ -21,6 +21,7 @@ def forward(given: Given) -> None:
     given.op("aten::empty", 12, 14)
 
 
+@pytest.mark.slow
 def test_pytorchs_own_convolution_is_a_matrix_product_after_im2col(tmp_path: Path) -> None:
     given = Given()
     forward(given)
@@ -29,6 +30,7 @@ def test_pytorchs_own_convolution_is_a_matrix_product_after_im2col(tmp_path: Pat
     assert found == [("aten::conv2d", "fprop", "explicit_gemm", ["pytorch"], 78_000, 22_000, 100_000, work)]
 
 
+@pytest.mark.slow
 def test_both_gradients_in_one_operator_are_of_no_one_pass(tmp_path: Path) -> None:
     given = Given()
     given.op("aten::convolution_backward", 0, 100)
@@ -40,6 +42,7 @@ def test_both_gradients_in_one_operator_are_of_no_one_pass(tmp_path: Path) -> No
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("asked", "direction", "passes"),
     first(
@@ -57,6 +60,7 @@ def test_the_gradients_that_one_operator_was_asked_for(
     assert found == [(direction, "explicit_gemm", passes * 2 * 64 * 64 * 56 * 56)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("source", first(1, ["src:f32:a:blocked:abcd::f0", "src_f32::blocked:abcd:f0"]))
 def test_the_type_is_told_by_new_and_old_logs(tmp_path: Path, source: str) -> None:
     given = Given()
@@ -117,6 +121,7 @@ def product(given: Given, start: int, end: int) -> None:
     given.add("primitives", kind="gemm_api", prop_kind="undef", shape="64x50:50x500", library="oneDNN", **times)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "direction", "algorithm"),
     first(

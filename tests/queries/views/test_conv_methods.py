@@ -87,6 +87,7 @@ def test_flop_and_parameters_of_alexnet(layers, convolutions, connected, tmp_pat
     assert linear == connected
 
 
+@pytest.mark.slow
 def test_totals_of_alexnet(tmp_path: Path) -> None:
     connection = net(ALEXNET, 1).open(tmp_path)
     union = "SELECT flop, parameters FROM conv_shapes UNION ALL SELECT flop, parameters FROM matmul_shapes"
@@ -122,6 +123,7 @@ METHODS = """SELECT o.layer,
 FROM conv_methods m JOIN ops o ON o.id = m.op_id WHERE m.direction = 'fprop' GROUP BY o.layer ORDER BY o.layer"""
 
 
+@pytest.mark.slow
 def test_methods_of_alexnet_with_256_images(batch_256: duckdb.DuckDBPyConnection) -> None:
     query = METHODS.format(
         small="if(o.layer = 'conv2', 'Winograd F(2x2,5x5)', 'Winograd F(2x2,3x3)')", large="'Winograd F(4x4,3x3)'"

@@ -43,6 +43,7 @@ def test_a_damaged_number_of_numa_nodes_leaves_the_rest(tmp_path: Path) -> None:
     assert ("cores", "2", "traceview") in rows(given.open(tmp_path), QUERY)
 
 
+@pytest.mark.slow
 def test_a_trace_says_less_and_the_rest_is_not_recorded(tmp_path: Path) -> None:
     given = Given()
     given.device("NVIDIA A100-SXM4-40GB", memory_bytes=42_000_000_000, clock_hz=1_410_000_000)

@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from given import Given
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize(
     ("kernels", "copies", "exposed_us", "copy_us"),

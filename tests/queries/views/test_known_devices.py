@@ -48,11 +48,13 @@ DEVICES: list[tuple[tuple[str, ...], dict[str, str], tuple[object, ...]]] = [
 ]
 
 
+@pytest.mark.slow
 def test_what_a_device_is(tmp_path: Path) -> None:
     found = known(tmp_path, ((kernels, facts) for kernels, facts, _ in DEVICES))
     assert found == [expected for *_, expected in DEVICES]
 
 
+@pytest.mark.slow
 def test_every_architecture_is_told_by_its_own_examples(tmp_path: Path) -> None:
     entries = tomllib.loads((FOLDER / "devices.toml").read_text(encoding="utf-8"))["architecture"]
     examples = [(entry, example) for entry in entries for example in entry["examples"]]

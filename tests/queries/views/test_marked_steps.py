@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from given import Given
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize(("launched", "empty"), [(10, []), (None, ["step#0"])])
 def test_a_mark_before_the_first_work_is_a_step_where_it_launched_some(

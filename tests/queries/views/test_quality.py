@@ -23,6 +23,7 @@ def in_order() -> Given:
     return given
 
 
+@pytest.mark.slow
 def test_a_recording_in_order_has_no_row(tmp_path: Path) -> None:
     assert found(in_order(), tmp_path) == {}
 
@@ -49,6 +50,7 @@ def test_long_work_is_no_jump(tmp_path: Path) -> None:
     assert found(given, tmp_path) == {}
 
 
+@pytest.mark.slow
 def test_a_recording_that_ends_before_its_kernels(tmp_path: Path) -> None:
     given = in_order()
     given.launch(10)
@@ -56,6 +58,7 @@ def test_a_recording_that_ends_before_its_kernels(tmp_path: Path) -> None:
     assert found(given, tmp_path) == {"launches whose kernel is not in the recording": [1, None]}
 
 
+@pytest.mark.slow
 def test_what_is_captured_as_a_graph_does_not_run(tmp_path: Path) -> None:
     given = in_order()
     given.call("cudaStreamBeginCapture", 50, 51)
@@ -85,6 +88,7 @@ def test_a_host_that_is_ahead_at_the_end_has_lost_nothing(tmp_path: Path) -> Non
     assert kinds["launches whose kernel is not in the recording"] == [3, None]
 
 
+@pytest.mark.slow
 def test_the_profiler_itself_and_two_names_of_a_process(tmp_path: Path) -> None:
     given = in_order()
     for number in range(2):

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from given import Given
 
 from traceview.analysis import chosen
+
+pytestmark = pytest.mark.slow
 
 
 def test_the_step_that_stands_for_all_is_not_the_odd_one(tmp_path: Path) -> None:

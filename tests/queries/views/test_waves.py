@@ -55,6 +55,7 @@ def test_waves_of_a_device_that_holds_400_blocks(grid: int, waves: int, in_last:
         assert rows(connection, "SELECT blocks, waves, in_last FROM waves") == [(grid, waves, in_last)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     [
@@ -86,6 +87,7 @@ def test_where_it_cannot_be_told_there_is_no_row(facts: dict[str, Any], tmp_path
         assert rows(connection, "SELECT * FROM waves") == []
 
 
+@pytest.mark.slow
 def test_an_amd_device_of_the_same_number_is_none_of_nvidias(tmp_path: Path) -> None:
     made = Given()
     made.device("AMD Instinct MI250X", architecture="9.0", n_cores=104, max_threads_per_core=2048)
