@@ -6,7 +6,7 @@
 -- [columns]
 -- algorithm = "see docs/vocabulary.md"
 -- problems = "problems (shape, batch and direction; both gradients as one time are a direction) for which it was timed"
--- wins = "of those with another one: where it was the fastest, and its interval does not reach that of the second"
+-- wins = "of those with another one: where it was the fastest, and its interval reaches that of no other"
 -- wins_at = "filters, strides and batches of these"
 -- median_ratio = "time over that of the fastest, median"
 -- median_workspace_bytes = "memory beside the tensors, where it is known"

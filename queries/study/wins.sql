@@ -1,7 +1,7 @@
 -- title = "Wins by algorithm"
 -- doc = """Wins of each algorithm in the problems (shape, batch and direction) for which at least two were timed. Where
--- the intervals of the first two overlap nobody wins; where no algorithm wins all, the best plan chooses by layer and
--- pass."""
+-- the interval of the fastest reaches that of another nobody wins; where no algorithm wins all, the best plan chooses
+-- by layer and pass."""
 -- cannot = "No timed convolution algorithms in this capture; `traceview study` measures or imports them."
 -- leave_out = ["setting", "worst_ratio"]
 -- [columns]
@@ -9,7 +9,7 @@
 -- direction = "fprop, dgrad or wgrad; backward where both gradients are one time"
 -- algorithm = "see docs/vocabulary.md; in brackets the library where it is not known"
 -- problems = "problems for which it and another one were timed"
--- wins = "of them those where it was the fastest, and its interval does not reach that of the second"
+-- wins = "of them those where it was the fastest, and its interval reaches that of no other"
 -- win_pct = "wins of its problems"
 -- median_ratio = "time over that of the fastest, median"
 -- worst_ratio = "the largest of these"
