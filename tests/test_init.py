@@ -72,6 +72,7 @@ def test_answers_are_those_of_the_command_line(folder: Path, capsys: pytest.Capt
     assert [row["verdict"] for row in ranking] == done["ranking"].to_pandas().verdict.tolist()  # type: ignore[index,attr-defined]
 
 
+@pytest.mark.slow
 def test_one_connection_for_many_questions(folder: Path) -> None:
     with traceview.open(folder / "trace.json.gz") as trace:
         rows = trace.sql("SELECT count(*) FROM ops").fetchall()

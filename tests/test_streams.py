@@ -101,6 +101,7 @@ def test_a_file_on_a_full_disk_is_not_wrong_usage(trace: Path, words: str, capsy
     assert "No space left on device" in said.err and said.err.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_warnings_as_errors_no_assertions_no_locale(trace: Path) -> None:
     command = [sys.executable, "-O", "-W", "error", "-m", "traceview", "sql", str(trace), "SELECT 'é' AS e"]
     environment = {**ENVIRONMENT, "LC_ALL": "C", "PYTHONIOENCODING": "ascii", "PYTHONCOERCECLOCALE": "0"}

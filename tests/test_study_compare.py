@@ -63,6 +63,7 @@ def test_the_pair_is_ranked_since_both_ran_one_command(shared: Path, captures) -
     assert table(report, "conditions")[0]["verdict"] == "not recorded (same command)"
 
 
+@pytest.mark.slow
 @pytest.mark.shared
 def test_its_difference_is_the_update_the_first_gradient_and_idle_time(pair: Report) -> None:
     """Milliseconds and share by category: half is the update of the weights (Eigen), less the first gradient."""

@@ -43,6 +43,7 @@ def test_threads_that_load_at_once_lose_a_moment_once(tmp_path: Path) -> None:
     assert found.problem == "Loading data takes 0.350 ms, of which the device runs nothing for 0.330 ms."
 
 
+@pytest.mark.slow
 def test_a_thread_that_copies_what_it_loads_ahead_keeps_no_step_waiting(tmp_path: Path) -> None:
     given = steps(71)
     for start in (0, 1000, 2000):
@@ -59,6 +60,7 @@ def test_an_empty_capture_cannot_tell(tmp_path: Path) -> None:
     assert (found.status, found.reason) == ("cannot tell", "the trace has no timed work on a device.")
 
 
+@pytest.mark.slow
 def test_without_steps_the_first_batch_alone_is_a_guess(tmp_path: Path) -> None:
     given = steps(300)
     given.rows["ranges"] = [row for row in given.rows["ranges"] if row["kind"] == "phase"]
@@ -70,6 +72,7 @@ def test_without_steps_the_first_batch_alone_is_a_guess(tmp_path: Path) -> None:
     assert found.confidence.startswith("low: one wait of 0.300 ms is most of it")
 
 
+@pytest.mark.slow
 def test_workers_are_not_advised_where_they_load_already(tmp_path: Path) -> None:
     given = steps(71)
     for row in given.rows["ranges"]:

@@ -65,6 +65,7 @@ def after_linear(values: int) -> Given:
     return given
 
 
+@pytest.mark.slow
 def test_a_trained_layer_that_makes_the_image_needs_it(tmp_path: Path) -> None:
     assert answer(RULE, after_linear(3 * 32 * 32), tmp_path / "before").status == "not found"
     beside = answer(RULE, after_linear(8), tmp_path / "beside")

@@ -57,6 +57,7 @@ def test_it_needs_no_steps(tmp_path: Path) -> None:
     assert (found.status, found.saving_ns, found.step_ns) == ("found", 27 * 6_000 + 2 * 896_000, 2_104_000)
 
 
+@pytest.mark.slow
 def test_a_few_long_gaps_of_a_recording_without_steps_are_a_guess(tmp_path: Path) -> None:
     given, at = Given(), 0.0
     for gap_us in (*([20] * 100), 12_000, 15_000, 11_000, *([100] * 10)):

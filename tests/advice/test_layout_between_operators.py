@@ -66,6 +66,7 @@ def test_above_the_threshold_it_is_found_under_its_operator(tmp_path: Path) -> N
     assert (found.status, found.saving_ns, found.place) == ("found", 11_000, "Mostly under aten::contiguous")
 
 
+@pytest.mark.slow
 def test_what_has_no_operator_is_not_counted_and_may_leave_the_answer_open(tmp_path: Path) -> None:
     given = steps(11)
     for start in (0, 1000, 2000):

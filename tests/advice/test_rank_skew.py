@@ -38,6 +38,7 @@ def test_below_the_threshold(tmp_path: Path) -> None:
     assert answers(tmp_path, job, "rank_skew")["rank_skew"].status == "not found"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("late", "status"), [(90.0, "found"), (0.0, "cannot tell")])
 def test_where_most_calls_are_not_matched_waiting_is_of_the_others(tmp_path: Path, late: float, status: str) -> None:
     """Rank 0 recorded two of twelve steps, without sequence numbers."""
@@ -62,6 +63,7 @@ def test_one_late_rank_is_said_once(tmp_path: Path) -> None:
     assert found["rank_skew"].problem.endswith("What that can give is in straggler: it is the same time.")
 
 
+@pytest.mark.slow
 def test_a_rank_that_is_last_in_all_of_too_few_steps_is_not_cleared(tmp_path: Path) -> None:
     """By chance one of two ranks is the last in four steps of four in one case of eight."""
     job = Job(ranks=2, steps=4, buckets=1, late=lambda step, rank: 90.0 if rank == 1 else 0.0)

@@ -28,6 +28,7 @@ def steps(asked: str, fallback_us: float = 100) -> Given:
     return given
 
 
+@pytest.mark.slow
 def test_a_layer_that_fell_back_is_named_with_the_broken_condition(tmp_path: Path) -> None:
     found = answer(RULE, steps("winograd"), tmp_path)
     assert (found.status, found.saving_ns) == ("found", None)

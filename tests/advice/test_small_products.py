@@ -41,6 +41,7 @@ def test_without_sizes_it_cannot_tell(tmp_path: Path) -> None:
     assert answer(RULE, training(), tmp_path).status == "cannot tell"
 
 
+@pytest.mark.slow
 def test_long_ones_and_those_with_others_between_are_not(tmp_path: Path) -> None:
     """Layers of one size with other products between them need each other's results."""
     assert answer(RULE, steps(8, us=21, side=256), tmp_path / "long").status == "not found"

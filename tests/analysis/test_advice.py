@@ -53,6 +53,7 @@ def test_what_can_save_too_little_is_not_found_and_says_so(tmp_path: Path) -> No
     assert (finding.status, finding.reason) == ("not found", "there is some, but it costs 5.00 % of the step")
 
 
+@pytest.mark.slow
 def test_found_comes_first_by_saving_then_what_cannot_be_told(tmp_path: Path) -> None:
     given = transposing(0, 50)
     given.copy("HtoD", 1, 2, launched=0, src_kind="pinned", dst_kind="device", size_bytes=9000)
@@ -82,6 +83,7 @@ def test_what_a_capture_holds_is_looked_up_once(tmp_path: Path, monkeypatch: pyt
     assert looked_up == ["activities", "memory_share"]
 
 
+@pytest.mark.slow
 def test_a_healthy_capture_has_no_findings(tmp_path: Path) -> None:
     given = training()
     for start in (0, 1000, 2000):

@@ -41,6 +41,7 @@ def test_facts_have_the_columns_and_types_that_a_saved_comparison_holds(empty: R
         assert {type_ for _, type_ in fact.columns} <= compare.TYPES, query.name
 
 
+@pytest.mark.slow
 def test_sections_have_the_columns_their_headers_explain_and_a_stated_order(empty: Run) -> None:
     report = compare.compare([empty, empty])
     for query, section in zip(compare.plan().sections, report.sections, strict=True):
@@ -366,6 +367,7 @@ def test_hostile_facts_are_refused(tmp_path: Path) -> None:
         compare.compare([compare.restored(data, "saved.json")])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), "a \ud800"])
 def test_what_no_comparison_writes_is_refused(tmp_path: Path, value: float | str) -> None:
     """No number, and half a character: both stand in JSON that Python reads."""
@@ -384,6 +386,7 @@ def test_too_many_runs(empty: Run) -> None:
         compare.compare([empty] * 27)
 
 
+@pytest.mark.slow
 def test_a_limit_holds_per_run(empty: Run, tmp_path: Path) -> None:
     a, b = (measured(stepping((1000, 1000), busy), tmp_path / str(busy)) for busy in (100, 200))
     cut = compare.cut(compare.compare([a, b, b]), 1)
@@ -392,6 +395,7 @@ def test_a_limit_holds_per_run(empty: Run, tmp_path: Path) -> None:
     assert section.note == "4 of 6 rows left out: 1 per run are shown (--limit 0 shows all)."
 
 
+@pytest.mark.slow
 def test_only_what_the_queries_rest_on_is_made(tmp_path: Path) -> None:
     given = stepping((1000, 1000))
     given.open(tmp_path).close()

@@ -51,6 +51,7 @@ def test_the_first_sentence_says_how_much_how_surely_and_what_of(tmp_path: Path)
     assert said([b, a]).startswith("B is 20.6 % faster than A (95 % interval -20.")
 
 
+@pytest.mark.slow
 def test_jobs_of_other_numbers_of_ranks_are_compared_by_rank(tmp_path: Path) -> None:
     """A step of 1.26 against 1.0 ms is longer, but of twice as many samples."""
 
@@ -313,6 +314,7 @@ def test_the_whole_step_has_the_interval_of_the_ratio(tmp_path: Path) -> None:
     assert (whole["low_ns"], whole["high_ns"]) == pytest.approx([1.6e6 * (ratio[end] - 1) for end in ("low", "high")])
 
 
+@pytest.mark.slow
 def test_idle_time_is_a_part_with_noise_of_its_own(tmp_path: Path) -> None:
     a, b = measured(stepping(FAST), tmp_path / "a"), measured(stepping(SLOW), tmp_path / "b")
     found = compare.tables([(0, a), (1, b)])["part_noise"].rows

@@ -55,6 +55,7 @@ def test_what_both_measured_stands_side_by_side(tmp_path: Path) -> None:
     assert "the passes of convolutions that both measured are compared below" in answer["sentence"]
 
 
+@pytest.mark.slow
 def test_times_are_those_that_the_study_itself_compares(tmp_path: Path) -> None:
     # Beside other programs, one thread that computed has its processor time.
     busy = {"others_pct": 80.0}
@@ -68,6 +69,7 @@ def test_times_are_those_that_the_study_itself_compares(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_published_times_of_a_processor_meet_by_their_threads(tmp_path: Path) -> None:
     said = {"status": "published", "device": "cpu"}
     runs = [

@@ -51,6 +51,7 @@ def test_it_is_the_first_that_advise_lists(tmp_path: Path) -> None:
     assert f"Best finding: {found[0].title}" in text and f"\ntraceview advise run1 {found[0].rule}" in text
 
 
+@pytest.mark.slow
 def test_a_guess_is_never_the_best_finding(tmp_path: Path) -> None:
     """Without steps, one pause of 900 us before a kernel may be a library that is loaded."""
     given = Given()

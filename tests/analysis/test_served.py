@@ -69,6 +69,7 @@ def test_nothing_is_written(trace: Path, query: str) -> None:
     assert file.read_bytes() == before
 
 
+@pytest.mark.slow
 def test_the_first_rank_is_named(trace: Path) -> None:
     """Its number is 0."""
     with contextlib.closing(served.Answers([str(trace)], Options())) as answers:

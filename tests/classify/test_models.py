@@ -47,6 +47,7 @@ def expected(example: Call) -> tuple[Any, ...]:
     return matrix, example.get("executed_flop", matrix), example.get("vector_flop", 0), example["bytes"]
 
 
+@pytest.mark.slow
 def test_every_model_wins_its_own_examples(tmp_path: Path) -> None:
     examples = [(entry, example) for entry in models.entries() for example in entry["examples"]]
     assert {entry["name"] for entry, _ in examples} == {entry["name"] for entry in models.entries()}

@@ -211,6 +211,7 @@ def test_ten_thousand_distinct_names_do_not_hang() -> None:
     assert elapsed < 10, "0.3 s of a slow core"
 
 
+@pytest.mark.slow
 def test_a_hostile_name_cannot_make_a_pattern_backtrack_for_long() -> None:
     start = time.process_time()
     for word in ("a", "_conv", "conv", "Eigen_scalar_max_op", "depthwise", "xmma_", "fused_adam", "k_", "\x1b["):

@@ -22,6 +22,7 @@ def run(capsys: pytest.CaptureFixture[str], *args: object, code: int = 0) -> str
     return capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_a_finding_is_told_with_bound_share_and_fix(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = run(capsys, trace, COPIES)
     line = next(line for line in text.splitlines() if line.startswith(COPIES)).split()
@@ -108,6 +109,7 @@ def test_a_threshold_is_part_of_the_printed_sql(
     assert json.loads(capsys.readouterr().out) == []
 
 
+@pytest.mark.slow
 def test_json_is_as_documented(trace: Path, root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     page = (root / "docs" / "advice.md").read_text().split("## `--format json`")[1]
     documented = re.findall(r"^\| `(\w+)` \| ([a-z ]+) \| ", page, re.MULTILINE)

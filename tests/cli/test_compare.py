@@ -49,6 +49,7 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     return fast, saved(folder / "slow", stepping((1100, 1104, 1096, 1102, 1098), busy=150))
 
 
+@pytest.mark.slow
 def test_a_table_with_bars(pair: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
     text = run(capsys, *pair, "--all")
     assert text.startswith("Comparison\n")
@@ -71,6 +72,7 @@ def test_bars_are_for_the_terminal_only(
     assert sign not in text and "(whole step)" in text
 
 
+@pytest.mark.slow
 def test_csv_holds_exact_numbers(pair: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
     parts = run(capsys, *pair, "--format", "csv").split("\n\n# section: ")
     section = next(part for part in parts if part.startswith("ranking\n"))
@@ -171,6 +173,7 @@ def test_one_run_without_steps_makes_all_be_compared_as_a_whole(
     assert "holds times per step" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_chosen_steps(pair: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
     found = json.loads(run(capsys, *pair, "--step", "2-2", "--format", "json"))
     section = next(section for section in found["sections"] if section["name"] == "ranking")
@@ -208,6 +211,7 @@ def test_a_damaged_baseline_is_said(
     assert said == f"traceview: {baseline} is not a comparison written by `traceview compare --format json`.\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", first(2, ["table", "csv", "markdown", "json"]))
 def test_a_hostile_name_is_only_shown(
     trace: Path, capsys: pytest.CaptureFixture[str], form: str, hostile_kernel: str
@@ -270,6 +274,7 @@ def test_a_step_of_a_recording_without_steps(tmp_path: Path, capsys: pytest.Capt
     assert refused(capsys, trace, trace, "--nth-step", "1") == told
 
 
+@pytest.mark.slow
 def test_a_comparison_fills_one_screen(
     pair: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

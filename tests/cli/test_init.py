@@ -68,6 +68,7 @@ def test_an_answer_does_not_take_the_place_of_its_trace(
     assert (tmp_path / "a.json").read_bytes() == trace.read_bytes()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "code", "says"),
     [
@@ -177,6 +178,7 @@ def test_what_the_machine_lacks(
     assert "raise" in said and "limit" in said and "fault of" not in said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("url", ["https://example.com/a/trace.json.gz", "ftp://example.com/trace.json"])
 def test_a_url_is_not_a_path(url: str, capsys: pytest.CaptureFixture[str]) -> None:
     for words in (["report", url], ["convert", url, "-o", "never"], ["compare", str(SAMPLE), url]):

@@ -13,6 +13,7 @@ from traceview import cli, store
 from traceview.cli import options
 
 
+@pytest.mark.slow
 def test_a_bar_on_a_terminal_only(trace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[tuple[str, int, int]] = []
     real = options._Bar._show

@@ -51,6 +51,7 @@ def test_words_fit_their_place(before: str, after: str, found: list[str]) -> Non
     assert prompt.words(before, after, TABLES) == found
 
 
+@pytest.mark.slow
 def test_completion_knows_the_tables_of_the_trace(trace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     seen = []

@@ -43,6 +43,7 @@ def test_times_of_kernels(trace: Path, capsys: pytest.CaptureFixture[str]) -> No
     assert {float(cell) for cell in (mean, median, least, most)} == {100}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["table", "csv", "markdown", "json"])
 def test_a_hostile_name_is_only_shown(
     trace: Path, capsys: pytest.CaptureFixture[str], form: str, hostile_kernel: str

@@ -64,6 +64,7 @@ def test_modules_and_lines_are_those_of_the_capture_and_times_those_of_the_repla
     assert report(capsys, replay, "modules") == alone
 
 
+@pytest.mark.slow
 def test_a_capture_of_another_graph_places_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     third = event("kernel", "third", 1070, 5, correlation=9, device=0, stream=7)
     replay = written(tmp_path / "replay.json", [*REPLAY, third])

@@ -382,6 +382,7 @@ LONG = [
 """Queries that DuckDB does not interrupt at once."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("query", "number"), first(2, itertools.product(LONG[1:] + LONG[:1], (signal.SIGINT, signal.SIGTERM)))
 )

@@ -133,6 +133,7 @@ def test_facts_of_a_rank(training):
     assert "PATH" not in meta["environment"] and "HOME" not in meta["environment"]
 
 
+@pytest.mark.slow
 def test_onednn_account_covers_the_recorded_steps_alone(training):
     log = training.raw / "rank-0000.onednn.log"
     if not log.exists():

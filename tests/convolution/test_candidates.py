@@ -78,6 +78,7 @@ class Sleepy:
         return result if waste.numel() else waste
 
 
+@pytest.mark.slow
 def test_what_is_far_slower_runs_once_and_memory_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
     runners = {"quick": Sleepy(0), "slow": Sleepy(0.2)}
     double = ModuleType("double")

@@ -20,6 +20,7 @@ WHOLE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("slice_bytes", [1, 3, 1 << 20])
 @pytest.mark.parametrize("name", WHOLE)
 def test_a_whole_value(name: str, slice_bytes: int, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -252,6 +252,7 @@ sys.exit("no space for more")
 """
 
 
+@pytest.mark.slow
 def test_a_command_that_prints_without_end_takes_little_room_while_it_runs(tmp_path: Path) -> None:
     """160 MB are printed; the beginning is dropped while it goes on, the last lines are kept."""
     log, largest = tmp_path / "output" / "run.txt", 0

@@ -11,6 +11,7 @@ from timelines import event, opened, written
 from traceview.render.characters import clean
 
 
+@pytest.mark.slow
 def test_stacks_are_root_first_with_device_time(file: Any) -> None:
     lines = file("collapsed").decode().splitlines()
     found = dict(line.rsplit(" ", 1) for line in lines)

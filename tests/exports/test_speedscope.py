@@ -32,6 +32,7 @@ def test_starts_and_ends_nest(tmp_path: Path) -> None:
     assert n_slices >= len(ops) + 9
 
 
+@pytest.mark.slow
 def test_profiles_are_tracks(file: Any) -> None:
     profiles = json.loads(file("speedscope"))["profiles"]
     names = [profile["name"] for profile in profiles]

@@ -315,6 +315,7 @@ def test_a_cluster_is_begun_once_for_reading_and_merging(tmp_path: Path, monkeyp
     assert begun == ["local"]
 
 
+@pytest.mark.slow
 def test_no_scheduler_is_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(job, "CONNECT_SECONDS", 1)
     traces = written(tmp_path / "traces", 2)

@@ -62,6 +62,7 @@ def test_an_object_that_changed_is_fetched_again(bucket: str) -> None:
     assert remote.fetched(f"{bucket}/one.json") == remote.fetched(f"{bucket}/one.json")
 
 
+@pytest.mark.slow
 def test_what_cannot_be_fetched_is_a_sentence(bucket: str) -> None:
     with pytest.raises(InputError, match="s3://traces/nothing does not exist"):
         remote.fetched(f"{bucket}/nothing")

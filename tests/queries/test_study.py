@@ -103,6 +103,7 @@ def test_few_runs_far_apart_are_never_the_fastest(tmp_path: Path) -> None:
     }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_intervals_that_overlap_are_no_win(tmp_path: Path) -> None:
     """With batch 1 direct is ahead; with 2 it takes 0.5 % less than FFT, within both intervals; published have none."""
     rows = [
@@ -427,6 +428,7 @@ def test_the_best_plan_of_published_passes(studies: duckdb.DuckDBPyConnection) -
     assert studies.execute(query).fetchall() == [("239.8", 2, 15)]
 
 
+@pytest.mark.slow
 @pytest.mark.shared
 def test_alexnet_layer_by_algorithm(studies: duckdb.DuckDBPyConnection) -> None:
     """conv2 to conv5 of AlexNet: FFT beats im2col and GEMM and cuDNN R4's heuristic, forward and backward."""

@@ -55,6 +55,7 @@ def test_times_of_a_table_have_one_unit(done: list[Report]) -> None:
     assert with_times > 2, "a log of layers has three such tables"
 
 
+@pytest.mark.slow
 def test_counts_are_whole_or_said_to_be_averages(done: list[Report]) -> None:
     """A column without a unit that people take for a count: calls, gaps, copies."""
     n_counts = 0

@@ -133,6 +133,7 @@ REFUSED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_is_not_plain_is_refused_in_a_sentence(tmp_path: Path, name: str) -> None:
     with pytest.raises(InputError, match=r"memory\.pickle (cannot be read as|is not) a memory snapshot"):

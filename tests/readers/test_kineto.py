@@ -113,6 +113,7 @@ def test_the_base_time_is_the_clock(tmp_path: Path) -> None:
     assert found.execute("SELECT origin_unix_ns FROM captures").fetchall() == [(1_700_000_000_000_100_000,)]
 
 
+@pytest.mark.slow
 def test_times_without_a_base_are_those_of_a_wall_clock_only_where_they_count_from_1970(tmp_path: Path) -> None:
     since_1970 = [{**event, "ts": 1_700_000_000_000_000 + event["ts"]} for event in EVENTS]  # type: ignore[operator]
     cases = (
@@ -129,6 +130,7 @@ def test_times_without_a_base_are_those_of_a_wall_clock_only_where_they_count_fr
     assert said[2:] == 2 * ["wall clock of the trace"]
 
 
+@pytest.mark.slow
 def test_half_a_surrogate_pair_beside_the_events_is_readable(tmp_path: Path) -> None:
     facts = {"traceName": "run \ud83d", "distributedInfo": {"pg_config": [{"pg_name": "\ud83d"}]}}
     found = opened(tmp_path, trace(EVENTS, **facts))

@@ -80,6 +80,7 @@ def test_marks_of_events_without_a_time_are_no_loss(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_allocations_of_the_driver_are_counted_and_are_those_of_no_framework(tmp_path: Path) -> None:
     """With --cuda-memory-usage; of a framework's allocator they are the large blocks that it divides."""
     event = {"start": 1400, "globalPid": gid(70), "deviceId": 0, "contextId": 1, "address": 4096, "bytes": 2 << 30,
@@ -234,6 +235,7 @@ def test_devices_carry_the_numbers_of_cuda_and_real_peaks(tmp_path: Path) -> Non
     ]
 
 
+@pytest.mark.slow
 def test_processes_on_one_gpu_share_its_identifier(tmp_path: Path) -> None:
     """Only a table that maps a process's number of a device tells: all of them may call theirs 0."""
     kernels = [KERNEL, {**KERNEL, "globalPid": gid(80)}, {**KERNEL, "globalPid": gid(90)}]

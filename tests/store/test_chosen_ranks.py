@@ -49,6 +49,7 @@ def test_tables_of_other_shards_are_not_opened(job: Path) -> None:
     assert not [path for path in allowed if "shard-0000" in path or "shard-0002" in path]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rank", [6, 999_999_999])
 def test_a_rank_that_is_not_there_is_named(job: Path, rank: int) -> None:
     with pytest.raises(UsageError, match=f"no rank {rank};"):

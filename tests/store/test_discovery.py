@@ -40,6 +40,7 @@ class Looks:
         return self.recognised[name], self.opened[name]
 
 
+@pytest.mark.slow
 def test_a_report_recognises_each_file_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

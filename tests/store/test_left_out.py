@@ -74,6 +74,7 @@ def test_a_second_trace_of_a_rank_is_left_out(tmp_path: Path, jobs: int) -> None
     assert example.endswith("rank2b.json is another trace of rank 2, beside rank2.json.") and example[:-1] in notes[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("jobs", "name", "host", "job", "ranks", "says"),
     [
@@ -108,6 +109,7 @@ def test_a_process_that_is_recorded_again_is_no_other_rank(
     assert not says or "; name one of them, or give both to `traceview compare --a`" in notes[0]
 
 
+@pytest.mark.slow
 def test_traces_that_are_not_of_one_job_are_ranks_with_free_numbers(tmp_path: Path) -> None:
     folder = tmp_path / "traces"
     folder.mkdir()
@@ -123,6 +125,7 @@ def test_a_trace_alone_that_cannot_be_read_is_an_error(tmp_path: Path) -> None:
         store.convert([tmp_path / "rank0.json"], tmp_path / "made")
 
 
+@pytest.mark.slow
 def test_a_trace_that_cannot_be_finished_leaves_no_rank_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     traces = written(tmp_path / "traces")
     write = Export.write

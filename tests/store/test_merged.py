@@ -65,6 +65,7 @@ def test_each_shard_is_worked_out_by_itself(both: tuple[Path, Path]) -> None:
         assert "busy" in found and "rank_steps" not in found
 
 
+@pytest.mark.slow
 def test_what_shards_have_made_of_names_is_not_made_again_for_the_job(both: tuple[Path, Path]) -> None:
     _, job = both
     assert "attributed.op.parquet" in {path.name for path in materialized.place(job / "shard-0000").iterdir()}

@@ -250,6 +250,7 @@ def test_every_kind_of_statement_is_tried() -> None:
     assert STATEMENTS.keys() | NO_SYNTAX == set(duckdb.StatementType.__members__)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", first(6, STATEMENTS))
 def test_nothing_is_changed_by_any_statement_in_any_other(reader: Reader, capture: Path, kind: str) -> None:
     before, was = sums(capture), list(reader.ask(state))
@@ -304,6 +305,7 @@ def test_what_reads_is_answered(reader: Reader, query: str) -> None:
     assert row
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("query", "says"),
     [

@@ -80,6 +80,7 @@ def test_what_takes_too_long_ends_at_its_time(folder: Path) -> None:
         assert list(reader.ask(rows, "SELECT 2")) == [(2,)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("number", "says"),
     [(signal.SIGSEGV, "did not survive this query .SIGSEGV."), (signal.SIGKILL, "was killed, as happens where memory")],

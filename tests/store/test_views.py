@@ -173,6 +173,7 @@ def _close(a: Any, b: Any) -> bool:
     return bool(a == b)
 
 
+@pytest.mark.slow
 def test_no_file_outside_can_be_read(sample: Path) -> None:
     connection = store.open_capture(sample)
     assert connection.execute("SELECT count(*) > 0 FROM busy").fetchall() == [(True,)]
@@ -318,6 +319,7 @@ def test_activities_without_convolutions_can_be_chosen_by_role(tmp_path: Path) -
         assert connection.execute(query).fetchall() == [(0,)]
 
 
+@pytest.mark.slow
 def test_a_device_said_by_hand_counts_for_one_command_and_is_kept_nowhere(tmp_path: Path) -> None:
     given = Given()
     conv(given, 0, (16, 64, 28, 28), (64, 64, 3, 3), padding=1)

@@ -29,6 +29,7 @@ def test_leaves_are_named_by_their_path(names):
     assert names.label(model) == "traceview.module: Sequential (Sequential)"
 
 
+@pytest.mark.slow
 def test_wrappers_are_no_part_of_a_name(names):
     compiled = torch.compile(net(), backend="eager")
     names.learn(torch.nn.DataParallel(compiled))

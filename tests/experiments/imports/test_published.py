@@ -218,6 +218,7 @@ def test_the_gradient_of_the_input_is_not_counted_where_it_was_not_computed(stud
     assert sorted(found) == ["backward"] * 5 + ["fprop"] * 10 + ["wgrad"] * 5
 
 
+@pytest.mark.slow
 @pytest.mark.shared
 def test_the_rows_of_deepbench(studies: published.Published) -> None:
     rows = [

@@ -35,6 +35,7 @@ def test_a_winograd_convolution_executes_fewer_flop_than_it_is_worth(tmp_path: P
     assert row["overhead_pct"] == 75.0
 
 
+@pytest.mark.slow
 def test_an_unknown_device_has_no_peak(tmp_path: Path) -> None:
     connection = winograd("Imaginary 9000").open(tmp_path)
     assert pick(section(connection, "algorithms/summary"), "peak_pct") == [(None,)]
@@ -72,6 +73,7 @@ def test_two_shapes_of_one_product_share_a_roofline_by_their_flop(tmp_path: Path
     assert row["attainable_pct"] == pytest.approx(100 * 2 * flop / 2e-3 / 19.5e12)
 
 
+@pytest.mark.slow
 def test_methods_say_which_one_ran(tmp_path: Path) -> None:
     connection = winograd("Tesla V100-SXM2-32GB").open(tmp_path)
     found = section(connection, "algorithms/methods")

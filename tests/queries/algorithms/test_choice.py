@@ -67,6 +67,7 @@ def test_without_either_it_cannot_be_told(tmp_path: Path) -> None:
     assert chosen(steps(), tmp_path)[0] == "cannot tell"
 
 
+@pytest.mark.slow
 def test_families_that_lost_or_never_ran(tmp_path: Path) -> None:
     rows = section(steps(WINOGRAD).open(tmp_path), "algorithms/families")
     verdicts = {row["algorithm"]: (row["verdict"], row["kernels"]) for row in rows}

@@ -61,6 +61,7 @@ def test_the_check_of_a_trials_output_is_part_of_the_search(tmp_path: Path) -> N
     assert pick(found, "name", "total_ns") == [(LOSER, 50_000), ("redzone_checker", 4_000)]
 
 
+@pytest.mark.slow
 def test_what_a_search_before_the_first_step_cost_a_layer_is_not_known(tmp_path: Path) -> None:
     """Nor is the first step the one that it was in, nor are calls without a layer those of one."""
     given = Given()

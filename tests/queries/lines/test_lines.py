@@ -67,6 +67,7 @@ def test_generated_code_is_named_by_its_file_and_kernel(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_lines_of_a_program_that_xla_compiled(captures, shared: Path) -> None:
     found = section(captures.open(shared / "traces/xplane/mi300-jax-conv.xplane.pb.gz"), "lines/lines")
     assert found[0]["line"] == "/workspace/traces/generate_conv_trace.py(23): forward_3d_conv"

@@ -132,6 +132,7 @@ def test_bounds_of_changes(tmp_path: Path) -> None:
     assert "gradients released before the forward pass" not in rows, "the peak is in the backward pass"
 
 
+@pytest.mark.slow
 def test_modules_that_are_computed_again_already_are_offered_no_checkpoint(tmp_path: Path) -> None:
     given = blocks()
     given.span("module", "blocks.1 (Block)", 55, 58)

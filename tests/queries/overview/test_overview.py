@@ -278,6 +278,7 @@ def test_of_a_processor_without_operators_in_its_steps_nothing_is_said_to_be_idl
         assert advice.explained(connection) == ()
 
 
+@pytest.mark.slow
 def test_a_trace_without_a_timeline_says_so(tmp_path: Path) -> None:
     with Given().open(tmp_path) as connection:
         text = table.render(reports.run(connection, "overview", best=findings.best), 80, False)

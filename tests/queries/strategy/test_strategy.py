@@ -115,6 +115,7 @@ def test_other_devices_are_never_mixed(tmp_path: Path) -> None:
     assert plans == {"NVIDIA TITAN X": 22 * MB, "NVIDIA P100": 4}
 
 
+@pytest.mark.slow
 def test_schedule_prints_it_and_says_that_it_is_not_proved(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = capture(tmp_path, *ROWS)
     assert cli.main(["schedule", str(folder), "--workspace", "64MB", "--plan", str(tmp_path / "plan.json")]) == 0
@@ -126,6 +127,7 @@ def test_schedule_prints_it_and_says_that_it_is_not_proved(tmp_path: Path, capsy
     assert "no command can prove them here" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 @pytest.mark.shared
 def test_the_published_plan_of_alexnet(shared: Path, tmp_path: Path) -> None:
     """26.55 and 56.15 ms: 3.76 times as fast as im2col with GEMM, 1.26 times as fast as cuDNN R4's heuristic."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from compared import measured
 from given import Given, rows
 
@@ -27,5 +28,6 @@ def test_products_inside_a_gradient_are_backward(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_a_layer_counts_its_parameters_once(tmp_path: Path) -> None:
     assert measured(linear(), tmp_path).value("parameters") == 2048 * 1000 + 1000

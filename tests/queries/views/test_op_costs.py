@@ -117,6 +117,7 @@ def test_bytes_of_a_collective_are_those_on_the_wire(tmp_path: Path) -> None:
     assert found == [("all_reduce", 1500, None), ("barrier", None, "bytes or ranks are not recorded")]
 
 
+@pytest.mark.slow
 def test_what_a_product_launches_of_communication_is_not_its_time(tmp_path: Path) -> None:
     """A product of distributed tensors gathers them itself: 10 us of gemm, 65 us of NCCL in each of two steps."""
     given = Given()
@@ -156,6 +157,7 @@ def test_an_exchange_beside_a_product_covers_what_operators_send(tmp_path: Path)
     assert rows(given.open(tmp_path), "FROM covered") == [(0, 100_000, 100_000, 0, 100)]
 
 
+@pytest.mark.slow
 def test_recomputation_of_a_public_trace(shared: Path, captures: Any) -> None:
     """Facts of traces beside the models: 57 of 117 convolutions, 4,210 us, 24.2 % of the FLOP of products."""
     connection = captures.open(shared / "traces/operators/mi300-resnet-checkpoint.json.gz")
@@ -166,6 +168,7 @@ def test_recomputation_of_a_public_trace(shared: Path, captures: Any) -> None:
     assert rows(connection, query) == [(4209958, 101732843520, 421185208320, 117, 57)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("trace", "flop", "covered"),
     [
@@ -189,6 +192,7 @@ def test_flop_and_coverage_of_public_traces(trace: str, flop: int, covered: floa
     assert found == flop and share == pytest.approx(covered, abs=1e-3)
 
 
+@pytest.mark.slow
 def test_products_and_convolutions_are_those_of_the_views_of_shapes(shared: Path, captures: Any) -> None:
     connection = captures.open(shared / "traces/kineto/mi300-resnet18-train.json.gz")
     query = "SELECT sum(matrix_flop) FILTER (family = 'conv'), sum(matrix_flop) FILTER (family = 'gemm') FROM op_costs"

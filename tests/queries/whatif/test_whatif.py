@@ -39,6 +39,7 @@ def first_layer() -> Given:
     return given
 
 
+@pytest.mark.slow
 def test_each_cost_alone_and_all_together_once(tmp_path: Path) -> None:
     with first_layer().open(tmp_path) as connection:
         found = gone(connection, "layout,firstlayer,copies,launches,data")
@@ -59,6 +60,7 @@ def test_each_cost_alone_and_all_together_once(tmp_path: Path) -> None:
     assert found == pytest.approx(expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("rule", "cost"),
     first(
@@ -189,6 +191,7 @@ WORKED_OUT = {
 2 (n - 1) / n times the bytes over the rate, of all buckets of one step. Views hide none: nothing computes in them."""
 
 
+@pytest.mark.slow
 def test_of_two_processes_on_cpus_each_model_is_as_worked_out_by_hand(root: Path, captures) -> None:  # type: ignore[no-untyped-def]
     connection = captures.open(root / "samples" / "kineto" / "torch-2.13.0-lenet-ddp-cpu")
     rows = section(connection, "whatif/communication", ranks="4")
@@ -219,6 +222,7 @@ def test_of_a_public_trace_with_nccl_each_model_is_as_worked_out_by_hand(shared:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.shared
 def test_on_a_public_trace_it_agrees_with_the_rules(shared: Path, captures) -> None:  # type: ignore[no-untyped-def]
     connection = captures.open(shared / "traces" / "nvprof/gtx980-tf-alexnet-new.txt.gz")

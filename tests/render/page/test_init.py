@@ -149,6 +149,7 @@ def test_slices_have_their_times_also_beyond_32_bits(opened: Opened) -> None:
     assert slices["implicit_convolve_sgemm"] == (150_000, 40_000)
 
 
+@pytest.mark.slow
 def test_slices_of_more_than_four_seconds_have_their_length(browser: Any, tmp_path: Path) -> None:
     """Lengths that 32 bits do not hold make those of all slices wider."""
     with made(tmp_path, [event("kernel", "hours", 0, 5_000_000, 1, device=0, stream=1, correlation=1), *EVENTS]) as it:
@@ -283,6 +284,7 @@ def test_a_slice_says_all_and_its_arrow_is_followed_by_key(fresh: Any) -> None:
     assert fresh.inner_text("#told").startswith("cudaLaunchKernel\n")
 
 
+@pytest.mark.slow
 def test_slices_are_reached_by_keyboard(fresh: Any) -> None:
     fresh.focus("#canvas")
     names = set()
@@ -538,6 +540,7 @@ def test_another_step_can_be_chosen(browser: Any, tmp_path: Path) -> None:
     tab.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("span", [1, 30, 1_000, 20_000, 10**6, 3 * 10**9])
 def test_the_ruler_tells_its_ticks_apart(fresh: Any, span: int) -> None:
     fresh.evaluate(f"traceview.show(250e3, {span})")
@@ -576,6 +579,7 @@ def test_nothing_is_wider_than_the_screen(browser: Any, html: Path, width: int) 
     found.tab.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing(browser: Any, html: Path, scheme: str) -> None:
     from axe_playwright_python.sync_playwright import Axe
@@ -656,6 +660,7 @@ def test_letters_of_charts_can_be_read_on_a_phone(browser: Any, html: Path) -> N
     found.tab.close()
 
 
+@pytest.mark.slow
 def test_bars_are_whole_on_a_phone(browser: Any, tmp_path: Path) -> None:
     """Each bar and each of its words is inside of the screen; a click on a part of a bar leads to its slice."""
     with made(tmp_path, RUN) as connection:
