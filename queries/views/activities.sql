@@ -1,8 +1,9 @@
 -- doc = """One row per thing a device did, GPU or CPU. On a CPU: library primitives, and what operators spent outside
--- them."""
+-- them and the operators within, a row for each stretch of that."""
 -- [columns]
 -- kind = "kernel, copy, primitive or op (what an operator spent outside primitives)"
--- id = "id of the row in its own table"
+-- id = "id of the row in its own table; the stretches of one operator share it"
+-- is_continued = "whether an earlier row is a stretch of the same operator: those without count operators"
 -- device = "gpu N, tpu N or cpu"
 -- stream = "stream of the device, or thread of the CPU"
 -- category = "what it does; docs/vocabulary.md"

@@ -1,3 +1,4 @@
--- doc = "A row for each device, with its peak rates and their source."
+-- doc = """A row for each device that the trace describes, as it does. device_peaks has each device that a kernel ran
+-- on, and the peak rates that reports go by."""
 -- materialize = true
 SELECT * FROM raw.devices

@@ -105,6 +105,12 @@ def test_csv_and_parquet(trace: Path, tmp_path: Path, capsys: pytest.CaptureFixt
     table = pq.read_table(target)
     assert table.column("dur_ns").to_pylist() == [100_000, 50_000] * 2
     assert table.column("name").to_pylist()[1] == hostile_kernel
+    whole = target.read_bytes()
+    for value in ("INTERVAL 1 MONTH", "[INTERVAL 1 DAY]", "union_value(k := 1)"):
+        query = f"SELECT 1 AS a, {value} AS gap"
+        assert cli.main(["sql", str(trace), query, "--format", "parquet", "-o", str(target)]) == 2
+        assert "Parquet cannot hold the type of column gap; cast it" in capsys.readouterr().err
+        assert target.read_bytes() == whole
 
 
 @pytest.mark.slow

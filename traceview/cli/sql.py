@@ -1,9 +1,9 @@
 """Runs SQL on a trace: one query, a query from a file, or an interactive prompt.
 
 Queries are DuckDB SQL. They are read-only and see only the capture: no other files, no extensions. They run in a
-process of their own, which Ctrl-C ends at once. Numbers and texts are shown exactly as stored, dates and intervals to
-the microsecond (parquet has them whole); times are in nanoseconds, other units are in the column names (`_bytes`,
-`_pct`).
+process of their own, which Ctrl-C ends at once. Numbers and texts are shown exactly as stored, dates to the microsecond
+(parquet has them whole), an interval's months as 30 days each; times are in nanoseconds, other units are in the column
+names (`_bytes`, `_pct`).
 """
 
 from __future__ import annotations
@@ -197,11 +197,20 @@ def arrow(connection: duckdb.DuckDBPyConnection, text: str) -> Iterator[Any]:
 def write_parquet(rows: Iterator[Any], output: str | None) -> None:
     """Rows in Arrow as Parquet, to a file or stdout, with the query's own types.
 
-    HUGEINT (a sum of BIGINT) becomes DECIMAL(38, 0).
+    HUGEINT (a sum of BIGINT) becomes DECIMAL(38, 0). Raises `UsageError` where Parquet has no such type.
     """
+    import pyarrow as pa
     import pyarrow.parquet as pq
 
     schema = next(rows)
+    for column in schema:
+        try:
+            # Before a file is begun: one that is there already stays.
+            pq.ParquetWriter(pa.BufferOutputStream(), pa.schema([column])).close()
+        except pa.ArrowNotImplementedError as error:
+            raise UsageError(
+                f"Parquet cannot hold the type of column {column.name}; cast it, for example to VARCHAR."
+            ) from error
     try:
         with (
             writing(output) if output else contextlib.nullcontext(),
