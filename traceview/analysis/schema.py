@@ -14,6 +14,7 @@ from traceview.analysis.model import Column, Report, Section
 from traceview.errors import UsageError, meant
 from traceview.lazy import duckdb
 from traceview.paths import content, read_toml
+from traceview.store.queries import columns
 from traceview.tables import BY_NAME, TABLES
 
 VOCABULARY = read_toml(content("queries") / "vocabulary.toml")
@@ -37,32 +38,18 @@ def schema(connection: duckdb.DuckDBPyConnection, table: str | None = None) -> R
     return Report("schema", "", "", tuple(_schema_of(name, by_table[name]) for name in chosen), ())
 
 
-def columns(connection: duckdb.DuckDBPyConnection) -> dict[str, list[tuple[str, str]]]:
-    """The name and type of every column of every public table and view, by the names that those have in SQL."""
-    found = connection.execute(
-        "SELECT schema_name, table_name, column_name, data_type FROM duckdb_columns() "
-        "WHERE NOT internal AND database_name = current_database() AND schema_name IN ('main', 'raw') "
-        "ORDER BY schema_name, table_name, column_index"
-    ).fetchall()
-    by_table: dict[str, list[tuple[str, str]]] = {}
-    for schema_name, table_name, column, type_ in found:
-        name = table_name if schema_name == "main" else f"raw.{table_name}"
-        by_table.setdefault(name, []).append((column, type_))
-    return by_table
-
-
 def tables(has_all: bool = True) -> Report:
     """Every view and recorded table, with what one row of it is; or those that most questions need."""
     views = {path.stem: sql.load(path).doc for path in sorted((content("queries") / "views").glob("*.sql"))}
     recorded = {f"raw.{table.name}": f"As recorded: {table.doc}." for table in TABLES}
-    columns = (Column("table", "VARCHAR", "name to use in SQL"), Column("doc", "VARCHAR", "what one row is"))
+    shape = (Column("table", "VARCHAR", "name to use in SQL"), Column("doc", "VARCHAR", "what one row is"))
     rows = tuple({**views, **recorded}.items())
     if not has_all:
         shown = tuple((name, views[name].partition(". ")[0].rstrip(".") + ".") for name in FIRST)
         doc = f"One row of each is what doc says. `.tables all` lists {len(rows)}, `.schema NAME` the columns of one."
-        return Report("tables", "", "", (Section("tables", "Tables", doc, columns, shown, None, ""),), ())
+        return Report("tables", "", "", (Section("tables", "Tables", doc, shape, shown, None, ""),), ())
     doc = "Views add derived columns (category, algorithm, layer, step); raw.* holds only what the trace recorded."
-    return Report("tables", "", "", (Section("tables", "Tables", doc, columns, rows, None, ""),), ())
+    return Report("tables", "", "", (Section("tables", "Tables", doc, shape, rows, None, ""),), ())
 
 
 def flattened(report: Report) -> Section:

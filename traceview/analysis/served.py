@@ -61,12 +61,13 @@ class Answers:
     def describe(self, trace: str = "", view: str = "") -> dict[str, Any]:
         """Describe a trace, and which reports and views there are; or one view, with its columns and their meanings."""
         from traceview.analysis import reports, schema
+        from traceview.store import queries
 
         with self._asked(trace) as (name, connection):
             if view:
                 return self._answer(schema.schema(connection, view), rows=self._caps.rows)
             summary = reports.summary(connection, name)
-            views = [known for known in schema.columns(connection) if "." not in known]
+            views = [known for known in queries.columns(connection) if "." not in known]
         said = [" ".join(str(value) for value in row if value is not None) for row in summary.sections[0].rows]
         found = {"traces": self.names(), "reports": reports.names(), "summary": said, "views": views}
         return _bounded(self._caps, {**found, "columns": "describe with `view` explains the columns of one"})
@@ -268,11 +269,10 @@ def _short(value: object) -> object:
 
 def _rows(connection: duckdb.DuckDBPyConnection, query: str, caps: Caps) -> Iterator[dict[str, Any]]:
     """The answer to one query that only reads, in one piece."""
-    from traceview.analysis import hints
     from traceview.store import queries
 
     queries.check(connection, query)
-    with queries.reading(connection, query, hints.mended):
+    with queries.reading(connection, query):
         cursor = connection.execute(query)
         names = unique([entry[0] for entry in cursor.description or ()])
         rows = cursor.fetchmany(caps.rows + 1)

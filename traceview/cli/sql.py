@@ -100,9 +100,9 @@ def prompt(reader: Reader, form: str) -> None:
 
 def columns(connection: duckdb.DuckDBPyConnection) -> Iterator[dict[str, list[str]]]:
     """The names of the columns of every table, in one piece."""
-    from traceview.analysis import schema
+    from traceview.store import queries
 
-    yield {name: [column for column, _ in columns] for name, columns in schema.columns(connection).items()}
+    yield {name: [column for column, _ in columns] for name, columns in queries.columns(connection).items()}
 
 
 def query_text(args: argparse.Namespace) -> str | None:
@@ -139,11 +139,10 @@ def pieces(
     if text.strip().startswith("."):
         yield explained(connection, text.strip().rstrip(";").split(), form)
         return
-    from traceview.analysis import hints
     from traceview.store import queries
 
     is_plan = queries.check(connection, text) == "EXPLAIN"
-    with queries.reading(connection, text, hints.mended):
+    with queries.reading(connection, text):
         columns, batches = rows_of(connection, text)
         if form == "table" and is_plan:
             yield plan_text(batches)
@@ -184,11 +183,10 @@ def rows_of(connection: duckdb.DuckDBPyConnection, text: str) -> tuple[list[Colu
 
 def arrow(connection: duckdb.DuckDBPyConnection, text: str) -> Iterator[Any]:
     """The rows of one query in Arrow: their schema, then batches. Raises `UsageError` when it is wrong or refused."""
-    from traceview.analysis import hints
     from traceview.store import queries
 
     queries.check(connection, text)
-    with queries.reading(connection, text, hints.mended):
+    with queries.reading(connection, text):
         reader = connection.sql(text).to_arrow_reader(BATCH)
         yield reader.schema
         yield from reader

@@ -10,15 +10,12 @@ import contextlib
 import json
 import re
 import sys
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
-from traceview.errors import QueryError, UsageError
+from traceview.errors import QueryError, UsageError, meant
 from traceview.lazy import duckdb
 from traceview.store import graph
-
-if TYPE_CHECKING:
-    Mended = Callable[[duckdb.DuckDBPyConnection, str, str], str]
 
 QUERY_NODES = frozenset(("SELECT_NODE", "SET_OPERATION_NODE", "RECURSIVE_CTE_NODE", "CTE_NODE"))
 """Nodes of the tree that only read; others (COPY_QUERY_NODE, INSERT_QUERY_NODE) stand in a WITH."""
@@ -180,11 +177,8 @@ def _from(text: str, words: list[tuple[int, str]], at: int) -> str:
 
 
 @contextlib.contextmanager
-def reading(connection: duckdb.DuckDBPyConnection, text: str = "", mended: Mended | None = None) -> Iterator[None]:
-    """A read-only transaction for a query.
-
-    `mended(connection, message, text)`: a message about a name that is not there, with guesses of what was meant.
-    """
+def reading(connection: duckdb.DuckDBPyConnection, text: str = "") -> Iterator[None]:
+    """A read-only transaction for a query; a message about a name that is not there guesses what was meant."""
     from traceview.store import views
 
     views.make(connection, text)
@@ -196,10 +190,67 @@ def reading(connection: duckdb.DuckDBPyConnection, text: str = "", mended: Mende
     except duckdb.Error as error:
         _end(connection)
         is_name = isinstance(error, duckdb.CatalogException | duckdb.BinderException)
-        said = mended(connection, str(error), text) if mended and is_name else str(error)
+        said = _mended(connection, str(error), text) if is_name else str(error)
         raise QueryError(sentence(said)) from error
     finally:
         _end(connection)
+
+
+_TABLE = re.compile(r'Table with name "?([^"\s]+)"? does not exist')
+_COLUMN = re.compile(r'(?:column named|Referenced column|Column) "([^"]+)"')
+_READ = re.compile(r'(?i)\b(?:FROM|JOIN)\s+"?([a-z_]\w*(?:\.[a-z_]\w*)?)')
+MOST_HAVING = 6
+"""Tables that are named as having a column; a column of more is not a hint."""
+
+
+def columns(connection: duckdb.DuckDBPyConnection) -> dict[str, list[tuple[str, str]]]:
+    """The name and type of every column of every public table and view, by the names that those have in SQL."""
+    found = connection.execute(
+        "SELECT schema_name, table_name, column_name, data_type FROM duckdb_columns() "
+        "WHERE NOT internal AND database_name = current_database() AND schema_name IN ('main', 'raw') "
+        "ORDER BY schema_name, table_name, column_index"
+    ).fetchall()
+    by_table: dict[str, list[tuple[str, str]]] = {}
+    for schema_name, table_name, column, type_ in found:
+        name = table_name if schema_name == "main" else f"raw.{table_name}"
+        by_table.setdefault(name, []).append((column, type_))
+    return by_table
+
+
+def _mended(connection: duckdb.DuckDBPyConnection, message: str, query: str) -> str:
+    """DuckDB's message about a query, with guesses of names that users know in the place of its own."""
+    lines = [line for line in message.splitlines() if line.strip()]
+    table, column = _TABLE.search(lines[0]), _COLUMN.search(lines[0])
+    if not table and not column:
+        return message
+    public = {name: [column for column, _ in found] for name, found in columns(connection).items()}
+    if table:
+        is_raw = f"raw.{table[1]}" in query
+        near = meant(f"raw.{table[1]}" if is_raw else table[1], [name for name in public if _is_raw(name) == is_raw])
+        lines = [line for line in lines if not line.startswith("Did you mean")]
+        lines.insert(1, _hint(near) or "`.tables` lists what there is.")
+    elif column:
+        lines[0] = lines[0].replace("Values list", "Table")
+        lines[1:1] = _about_column(column[1], query, public, any("Candidate" in line for line in lines))
+    return "\n".join(lines)
+
+
+def _about_column(word: str, query: str, public: dict[str, list[str]], has_guess: bool) -> list[str]:
+    """A name like it in the tables that are read, else the other tables that have it."""
+    read = [table for table in dict.fromkeys(_READ.findall(query)) if table in public]
+    near = _hint(meant(word, [name for table in read for name in public[table]]))
+    if near and not has_guess:
+        return [near]
+    having = [table for table, names in public.items() if word in names and not _is_raw(table)]
+    return [f"Tables that have it: {', '.join(having)}."] if 0 < len(having) <= MOST_HAVING else []
+
+
+def _is_raw(table: str) -> bool:
+    return table.startswith("raw.")
+
+
+def _hint(hint: str) -> str:
+    return hint[:1].upper() + hint[1:].strip()
 
 
 def lacks_kernels(connection: duckdb.DuckDBPyConnection, text: str) -> bool:
