@@ -44,7 +44,7 @@ class Caps:
 
 
 class Answers:
-    """Answers about some inputs, opened when first asked about."""
+    """Answers about some inputs, opened when first asked about. Agents read the docstrings of those to questions."""
 
     def __init__(self, paths: Sequence[str], options: Options, caps: Caps | None = None) -> None:
         self._paths = _named(paths)
@@ -59,7 +59,7 @@ class Answers:
         return list(self._paths)
 
     def describe(self, trace: str = "", view: str = "") -> dict[str, Any]:
-        """Describe a trace, and which reports and views there are; or one view, with its columns and their meanings."""
+        """Describe a trace; name the traces, reports and views. With `view`: what its columns mean, for `sql`."""
         from traceview.analysis import reports, schema
         from traceview.store import queries
 
@@ -81,7 +81,7 @@ class Answers:
         step: int | None = None,
         rows: int | None = None,
     ) -> dict[str, Any]:
-        """A report, a few rows of every section; or one section, with what its columns mean."""
+        """A few rows of every section of a report; with `section` more of one, and what its columns mean."""
         from traceview.analysis import findings, reports
 
         recipe = reports.load(name)
@@ -97,7 +97,8 @@ class Answers:
         return self._answer(found, rows, is_explained=bool(section))
 
     def sql(self, query: str, trace: str = "") -> dict[str, Any]:
-        """The rows of one query that only reads, in a process that is ended when it takes too long."""
+        """Rows of one read-only DuckDB query over the views of a trace. Add a LIMIT: long answers are cut."""
+        # In a process that is ended when it takes too long.
         from traceview import store
         from traceview.store.reader import Late, Reader
 
@@ -121,7 +122,7 @@ class Answers:
             reader.close()
 
     def advise(self, rule: str = "", trace: str = "", rank: int | None = None) -> dict[str, Any]:
-        """Each finding, and the names of rules that cannot tell or found nothing; of one rule all that it says."""
+        """Find changes to make and the most that each can save per step; with `rule` its evidence and trade-offs."""
         from traceview.analysis import advice, findings
 
         rules = advice.load([rule] if rule else [])

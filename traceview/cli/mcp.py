@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import functools
+import inspect
 import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -89,33 +91,6 @@ def tools(answers: served.Answers, refusal: Callable[[str], Exception]) -> list[
 
     from traceview.analysis import advice, reports
 
-    def describe(trace: str = "", view: str = "") -> str:
-        """Describe a trace; name the traces, reports and views. With `view`: what its columns mean, for `sql`."""
-        return _as_json(lambda: answers.describe(trace, view), refusal)
-
-    def report(
-        name: str = "overview",
-        trace: str = "",
-        section: str = "",
-        rank: int | None = None,
-        step: int | None = None,
-        rows: int | None = None,
-    ) -> str:
-        """A few rows of every section of a report; with `section` more of one, and what its columns mean."""
-        return _as_json(lambda: answers.report(name, trace, section, rank, step, rows), refusal)
-
-    def sql(query: str, trace: str = "") -> str:
-        """Rows of one read-only DuckDB query over the views of a trace. Add a LIMIT: long answers are cut."""
-        return _as_json(lambda: answers.sql(query, trace), refusal)
-
-    def advise(rule: str = "", trace: str = "", rank: int | None = None) -> str:
-        """Find changes to make and the most that each can save per step; with `rule` its evidence and trade-offs."""
-        return _as_json(lambda: answers.advise(rule, trace, rank), refusal)
-
-    def compare(a: str, b: str, section: str = "", rows: int | None = None) -> str:
-        """Two of the traces side by side: what got slower or faster, and why."""
-        return _as_json(lambda: answers.compare(a, b, section, rows), refusal)
-
     def one_of(names: Sequence[str], meaning: str) -> Any:
         return Annotated[Literal[tuple(names)], Field(description=meaning)]
 
@@ -139,23 +114,29 @@ def tools(answers: served.Answers, refusal: Callable[[str], Exception]) -> list[
         "rows": count("rows of each section", least=1),
         "query": text("one query that reads; times are nanoseconds (_ns), per step where a view says so"),
     }
-    made = [describe, report, sql, advise, compare]
-    for tool in made:
-        tool.__annotations__ = {name: meanings[name] for name in tool.__annotations__ if name in meanings} | {
-            "return": str
-        }
-    return made
 
+    def tool(answer: Callable[..., dict[str, Any]]) -> Callable[..., str]:
+        """An answer as JSON text. Raises a `refusal` with a sentence where it cannot be given."""
 
-def _as_json(answer: Callable[[], dict[str, Any]], refusal: Callable[[str], Exception]) -> str:
-    """An answer as JSON text. Raises a `refusal` with a sentence where it cannot be given."""
-    try:
-        return json.dumps(answer(), allow_nan=False)
-    except TraceviewError as error:
-        raise refusal(clean(str(error))) from error
-    except Exception as error:
-        reason = (str(error).splitlines() or [""])[0][:200]
-        raise refusal(clean(f"an unexpected {type(error).__name__} ({reason}).")) from error
+        @functools.wraps(answer)
+        def asked(**given: Any) -> str:
+            try:
+                return json.dumps(answer(**given), allow_nan=False)
+            except TraceviewError as error:
+                raise refusal(clean(str(error))) from error
+            except Exception as error:
+                reason = (str(error).splitlines() or [""])[0][:200]
+                raise refusal(clean(f"an unexpected {type(error).__name__} ({reason}).")) from error
+
+        whole = inspect.signature(answer)
+        explained = [each.replace(annotation=meanings[name]) for name, each in whole.parameters.items()]
+        asked.__signature__ = whole.replace(parameters=explained, return_annotation=str)  # type: ignore[attr-defined]
+        asked.__annotations__ = {each.name: each.annotation for each in explained}
+        return asked
+
+    made: tuple[Callable[..., dict[str, Any]], ...]
+    made = answers.describe, answers.report, answers.sql, answers.advise, answers.compare
+    return [*map(tool, made)]
 
 
 _count = at_least(1, "is not a count; use 1 or more")
