@@ -6,7 +6,6 @@ import argparse
 import ast
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from traceview import render
@@ -186,7 +185,7 @@ def collectors() -> Section:
     for path in sorted(content("collectors").glob("*.py")):
         doc = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
         rows.append((path.stem, doc.partition("\n")[0]))
-    return _section(("collector", "what"), rows, "No collectors found.")
+    return _section(("collector", "what"), rows)
 
 
 def tables() -> Section:
@@ -196,27 +195,16 @@ def tables() -> Section:
     return tables().sections[0]
 
 
-KINDS: dict[str, Callable[[], Section]] = {
-    "formats": formats,
-    "reports": reports,
-    "advice": advice,
-    "options": options,
-    "networks": networks,
-    "categories": categories,
-    "collectors": collectors,
-    "tables": tables,
-}
+_LISTS = (formats, reports, advice, options, networks, categories, collectors, tables)
+KINDS: dict[str, Callable[[], Section]] = {function.__name__: function for function in _LISTS}
 
 
 def _section(
-    columns: tuple[str, ...],
-    rows: Sequence[tuple[object, ...]],
-    if_none: str = "",
-    types: Mapping[int, str] = MappingProxyType({}),
+    columns: tuple[str, ...], rows: Sequence[tuple[object, ...]], types: Mapping[int, str] | None = None
 ) -> Section:
     """A table; `types` of columns that are not text, by their place."""
     from traceview.analysis.model import Column, Section
 
     names = (name.replace(" ", "_") for name in columns)
-    shape = tuple(Column(name, types.get(place, "VARCHAR"), "") for place, name in enumerate(names))
-    return Section("list", "", "", shape, tuple(rows), None if rows else if_none, "")
+    shape = tuple(Column(name, (types or {}).get(place, "VARCHAR"), "") for place, name in enumerate(names))
+    return Section("list", "", "", shape, tuple(rows), None, "")
