@@ -56,7 +56,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """The options of `traceview advise`."""
     parser.add_argument("input", metavar="INPUT", help=INPUT_HELP)
     names = parser.add_argument("names", nargs="*", metavar="RULE", help="rules (default: all)")
-    known.completed(names, known.rules)
+    known.completed(names, "analysis.advice")
     add_output_options(parser)
     parser.add_argument("--all", action="store_true", help="also list the rules for which the trace lacks data")
     parser.add_argument(

@@ -41,7 +41,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help=f"{', '.join(KINDS)} (default: what can be listed)",
     )
     name = parser.add_argument("name", nargs="?", metavar="NAME", help="with networks: the one whose layers to list")
-    names.completed(name, names.networks)
+    names.completed(name, "experiments.algorithms.networks")
     parser.add_argument("--format", choices=render.FORMATS, default="table", help="default: table")
     parser.add_argument(
         "--unmatched",

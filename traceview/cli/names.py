@@ -4,32 +4,13 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Sequence
+from importlib import import_module
 
 
-def completed(action: argparse.Action, names: Callable[[], Sequence[str]]) -> None:
-    """Have an argument complete to these names. They are asked for only when somebody does."""
-    action.completer = lambda **_: list(names())  # type: ignore[attr-defined]
-
-
-def reports() -> list[str]:
-    """The reports."""
-    from traceview.analysis import reports
-
-    return reports.names()
-
-
-def rules() -> list[str]:
-    """The advice rules."""
-    from traceview.analysis import advice
-
-    return advice.names()
-
-
-def networks() -> list[str]:
-    """The built-in networks."""
-    from traceview.experiments.algorithms import networks
-
-    return networks.names()
+def completed(action: argparse.Action, names: Callable[[], Sequence[str]] | str) -> None:
+    """Have an argument complete to these names, or those of a module, which is loaded only when somebody asks."""
+    listed = names if callable(names) else lambda: import_module(f"traceview.{names}").names()
+    action.completer = lambda **_: list(listed())  # type: ignore[attr-defined]
 
 
 def queries() -> list[str]:

@@ -57,7 +57,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """The options of `traceview report`."""
     parser.add_argument("input", metavar="INPUT", help=INPUT_HELP)
     names = parser.add_argument("names", nargs="*", metavar="NAME", help="reports (default: overview)")
-    known.completed(names, known.reports)
+    known.completed(names, "analysis.reports")
     add_output_options(parser)
     parser.add_argument(
         "--limit", type=values.limit, metavar="N", help=f"rows per section; 0 is all (tables: {DEFAULT_LIMIT})"
