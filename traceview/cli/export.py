@@ -11,7 +11,7 @@ import gzip
 import os
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, cast
@@ -25,7 +25,7 @@ from traceview.cli.options import (
     opened,
     output_file,
 )
-from traceview.cli.output import silence
+from traceview.cli.output import to_stdout
 from traceview.cli.values import at_least
 from traceview.errors import InputError, UsageError, writing
 
@@ -91,7 +91,8 @@ def _write(args: argparse.Namespace, form: str, n_bytes: int | None) -> None:
             with _file(Path(args.output)) as file:
                 file.writelines(pieces)
         else:
-            _to_stdout(pieces)
+            with to_stdout():
+                sys.stdout.buffer.writelines(pieces)
 
 
 def _form(args: argparse.Namespace) -> str:
@@ -136,16 +137,3 @@ def _umask() -> int:
     mask = os.umask(0)
     os.umask(mask)
     return mask
-
-
-def _to_stdout(pieces: Iterable[bytes]) -> None:
-    """A reader that leaves (`| head`) is not an error."""
-    try:
-        for piece in pieces:
-            sys.stdout.buffer.write(piece)
-        sys.stdout.buffer.flush()
-    except BrokenPipeError:
-        silence()
-    except OSError as error:
-        silence()
-        raise InputError(f"cannot write to stdout: {error.strerror}.") from error

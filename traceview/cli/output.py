@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -68,25 +68,25 @@ def first_screen(report: Report, cut: Callable[[Section, int], Section]) -> Repo
 def emit(pieces: Iterable[str], output: str | None) -> None:
     """Write text to a file, or to stdout. A reader that leaves (`| head`) is not an error: the rest is not written."""
     if output is None:
-        for piece in pieces:
-            if not _is_read(piece):
-                return
+        with to_stdout():
+            for piece in pieces:
+                sys.stdout.write(piece)
+                sys.stdout.flush()
         return
     with writing(output), Path(output).open("w", encoding="utf-8", newline="\n") as file:
         file.writelines(pieces)
 
 
-def _is_read(piece: str) -> bool:
-    """Write to stdout; whether anybody is still there to read on."""
+@contextmanager
+def to_stdout() -> Iterator[None]:
+    """Ends what is written to stdout where nobody reads on, and turns what else hinders it into a sentence."""
     try:
-        sys.stdout.write(piece)
+        yield
         sys.stdout.flush()
     except OSError as error:
         silence()
-        if isinstance(error, BrokenPipeError):
-            return False
-        raise InputError(f"cannot write to stdout: {error.strerror}.") from error
-    return True
+        if not isinstance(error, BrokenPipeError):
+            raise InputError(f"cannot write to stdout: {error.strerror}.") from error
 
 
 def silence() -> None:

@@ -9,7 +9,6 @@ names (`_bytes`, `_pct`).
 from __future__ import annotations
 
 import argparse
-import contextlib
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -27,8 +26,8 @@ from traceview.cli.options import (
     form_of,
     translate_errors,
 )
-from traceview.cli.output import emit, silence
-from traceview.errors import InputError, UsageError, writing
+from traceview.cli.output import emit, to_stdout
+from traceview.errors import UsageError, writing
 from traceview.lazy import duckdb
 
 if TYPE_CHECKING:
@@ -209,19 +208,12 @@ def write_parquet(rows: Iterator[Any], output: str | None) -> None:
             raise UsageError(
                 f"Parquet cannot hold the type of column {column.name}; cast it, for example to VARCHAR."
             ) from error
-    try:
-        with (
-            writing(output) if output else contextlib.nullcontext(),
-            pq.ParquetWriter(output or sys.stdout.buffer, schema, compression="zstd") as writer,
-        ):
-            for batch in rows:
-                writer.write_batch(batch)
-        sys.stdout.flush()
-    except BrokenPipeError:
-        silence()
-    except OSError as error:
-        silence()
-        raise InputError(f"cannot write to stdout: {error.strerror}.") from error
+    with (
+        writing(output) if output else to_stdout(),
+        pq.ParquetWriter(output or sys.stdout.buffer, schema, compression="zstd") as writer,
+    ):
+        for batch in rows:
+            writer.write_batch(batch)
 
 
 def plan_text(batches: Iterator[list[tuple[Any, ...]]]) -> str:
