@@ -270,8 +270,13 @@ def _ordered(nodes: _Nodes, begin: int, finish: int, n_overlapping: int) -> Grap
     source = np.concatenate([source, np.zeros(len(roots), np.int64), leaves])
     target = np.concatenate([target, roots, np.full(len(leaves), n - 1)])
     kind = np.concatenate([kind, np.full(len(roots) + len(leaves), EDGE)])
+    by_target = np.argsort(target, kind="stable")
+    source, target, kind = source[by_target], target[by_target], kind[by_target]
+    at_start = (kind == LAUNCH).astype(np.int64)
+    delay, binding = _bound(start, np.where(at_start == 1, start[source], end[source]), target, kind)
     task, role, rank = framed(task, -1, -1), framed(role, BEGIN, FINISH), framed(rank, -1, -1)
-    return _bound(task, role, rank, start, end, source, target, kind, n_dropped, n_overlapping)
+    edges = source, target, kind, delay, at_start, binding
+    return Graph(task, role, rank, start, end, *edges, n_dropped, n_overlapping)
 
 
 def _tenth(values: Ints) -> int:
@@ -281,23 +286,10 @@ def _tenth(values: Ints) -> int:
     return int(low + (high - low) * (place - int(place)))
 
 
-def _bound(
-    task: Ints,
-    role: Ints,
-    rank: Ints,
-    start: Ints,
-    end: Ints,
-    source: Ints,
-    target: Ints,
-    kind: Ints,
-    n_dropped: int,
-    n_overlapping: int,
-) -> Graph:
-    """Give the edge that a node waited for longest all of the delay; others the usual one if that is less."""
-    order = np.argsort(target, kind="stable")
-    source, target, kind = source[order], target[order], kind[order]
-    at_start = (kind == LAUNCH).astype(np.int64)
-    delay = start[target] - np.where(at_start == 1, start[source], end[source])
+def _bound(start: Ints, available: Ints, target: Ints, kind: Ints) -> tuple[Ints, Ints]:
+    """The delays of edges, and the edge that each node waited for longest: that one has all of the delay, others the
+    usual one if that is less. `available`: when each edge's source let it begin."""
+    delay = start[target] - available
     usual = np.zeros(len(delay), np.int64)
     # What was there long before it was needed has no delay of its own: a kernel in a queue waits for the queue.
     came_last = np.zeros(len(delay), np.bool_)
@@ -317,5 +309,4 @@ def _bound(
     binding[target[rows]] = rows
     bound = np.zeros(len(delay), np.bool_)
     bound[binding[binding >= 0]] = True
-    least = np.where(bound, delay, shortest)
-    return Graph(task, role, rank, start, end, source, target, kind, least, at_start, binding, n_dropped, n_overlapping)
+    return np.where(bound, delay, shortest), binding
