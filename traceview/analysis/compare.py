@@ -298,6 +298,16 @@ class Run:
         fact = self.facts["run"]
         return fact.rows[0][[name for name, _ in fact.columns].index(column)]
 
+    def times(self, *tables: tuple[str, str, str]) -> dict[str, float]:
+        """The time of each part of a step by its name, in ns, of tables with the columns of name and time."""
+        found: dict[str, float] = {}
+        for table, *columns in tables:
+            fact = self.facts[table]
+            key, time = ([name for name, _ in fact.columns].index(column) for column in columns)
+            for row in fact.rows:
+                found[row[key]] = found.get(row[key], 0.0) + row[time]
+        return found
+
 
 def side(runs: Sequence[Run]) -> Run:
     """The recording with the middle step time, and the others. Raises `UsageError` where only some have steps."""
@@ -372,7 +382,7 @@ def _single(base: Run, run: Run) -> tuple[noise.Interval | None, str]:
 def _parts(base: Run, run: Run) -> list[tuple[str, float, float]]:
     """Low and high end of the difference of each part but the whole, which has those of the ratio."""
     if len(base.recordings) > 1 or len(run.recordings) > 1:
-        sides = [[_part_times(recording) for recording in side.recordings] for side in (base, run)]
+        sides = [[recording.times(*PARTS) for recording in side.recordings] for side in (base, run)]
         found = []
         for part in sorted({name for side in sides for times in side for name in times}):
             interval = noise.between(*([times.get(part, 0.0) for times in side] for side in sides))
@@ -385,16 +395,8 @@ def _parts(base: Run, run: Run) -> list[tuple[str, float, float]]:
     return [(part, found.low, found.high) for part, found in list(zip(names, noise.within(a, b), strict=True))[1:]]
 
 
-def _part_times(run: Run) -> dict[str, float]:
-    """Mean time of each part of a step of a recording."""
-    times: dict[str, float] = {}
-    for table, key in (("cell", "category"), ("idle", "part")):
-        fact = run.facts[table]
-        names = [name for name, _ in fact.columns]
-        part, busy = names.index(key), names.index("busy_ns")
-        for row in fact.rows:
-            times[row[part]] = times.get(row[part], 0.0) + row[busy]
-    return times
+PARTS = (("cell", "category", "busy_ns"), ("idle", "part", "busy_ns"))
+"""Tables whose rows add up to a step, each with the columns of name and time."""
 
 
 def _blocks(base: Run, run: Run) -> tuple[list[str], list[np.ndarray[Any, Any]]]:

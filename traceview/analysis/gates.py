@@ -69,7 +69,7 @@ def _step(row: Mapping[str, Any], run: Run, limit: float) -> Check:
 
 def parts(report: Report, label: str, base: Run, run: Run, kind: str, limit: float) -> list[Check]:
     """Check every part of one kind that is large enough in A and in both; of others those that grew cannot be told."""
-    sides = [[_times(recording, kind) for recording in side.recordings] for side in (base, run)]
+    sides = [[recording.times(FACTS[kind]) for recording in side.recordings] for side in (base, run)]
     least = LEAST_SHARE * (base.value("step_ns") or 0)
     parts, found = [], []
     for name, other, is_certain in _pairs(report, label, kind, sides):
@@ -126,18 +126,6 @@ def _pairs(
     else:
         for name in sorted({name for side in sides for times in side for name in times}):
             yield name, name, True
-
-
-def _times(run: Run, kind: str) -> dict[str, float]:
-    """Return the time of each part in a step of one recording, in ns."""
-    table, name, time = FACTS[kind]
-    fact = run.facts[table]
-    names = [column for column, _ in fact.columns]
-    key, value = names.index(name), names.index(time)
-    found: dict[str, float] = {}
-    for row in fact.rows:
-        found[row[key]] = found.get(row[key], 0.0) + row[value]
-    return found
 
 
 def _rows(report: Report, name: str) -> list[dict[str, Any]]:
