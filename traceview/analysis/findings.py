@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from traceview import sql
-from traceview.analysis import advice, certainty, experiment, reports
+from traceview.analysis import advice, certainty, reports
 from traceview.analysis.model import AT_LEAST_PCT, TRACE, Column, Finding, Look, Report, Section
 from traceview.errors import InputError
 from traceview.lazy import duckdb
@@ -63,11 +63,7 @@ def run(
     from traceview.analysis import advice_path
 
     found = advice_path.run(connection, rules, params, at_least_pct)
-    lines = (
-        experiment.sentences(connection, content("queries")),
-        advice.explained(connection),
-        reports.footer(connection),
-    )
+    lines = reports.experiment(connection), advice.explained(connection), reports.footer(connection)
     done = Answers(tuple(found), tuple(line for each in lines for line in each), ran_on(connection))
     if own:
         materialized.remember(own, asdict(done))

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from traceview import sql
-from traceview.analysis import advice, chosen, experiment, findings, reports, stacks, timeline
+from traceview.analysis import advice, chosen, findings, reports, stacks, timeline
 from traceview.analysis.model import Page, Report, Section, Timeline, Track
 from traceview.ingest.derive.spans import fetch
 from traceview.lazy import duckdb
@@ -37,7 +37,7 @@ def gather(
     # Before all that takes long.
     chosen.check(connection, "steps", "step", step, None)
     # The results of an experiment answer its own question: rules and timelines are of recordings.
-    own = [reports.run(connection, name) for name in experiment.names(connection, content("queries"))]
+    own = reports.of_experiment(connection)
     # A section that the report draws stands there only.
     told = {section.title for report in own for section in report.sections if section.chart}
     charts = tuple(shown for shown in _sections(connection) if shown.rows and shown.title not in told)

@@ -1,7 +1,8 @@
 """Runs a report: a folder of `queries/` with a `report.toml` (title, doc, sections) and one `.sql` file per section.
 
 Invariant: the folder is the report. A section without rows says so in a sentence, and every report ends with what its
-numbers rest on (`queries/footer.sql`).
+numbers rest on (`queries/footer.sql`). Of results of an experiment (tune, study, schedule), which are no recording, a
+question that only a recording can answer is answered with what the folder is, and with what shows it.
 """
 
 from __future__ import annotations
@@ -16,7 +17,6 @@ from typing import Any
 import tomli
 
 from traceview import sql
-from traceview.analysis import experiment
 from traceview.analysis.model import TRACE, Column, Look, Report, Section
 from traceview.errors import InputError, UsageError, meant, unknown
 from traceview.lazy import duckdb
@@ -109,7 +109,7 @@ def run(
     if recipe.is_prepared:
         _critical().prepare(connection, params or {})
     report = Report(name, recipe.title, recipe.doc, (), (), recipe.is_brief)
-    lines = experiment.sentences(connection, content("queries"), name)
+    lines = experiment(connection, name)
 
     def asked(queries: Sequence[sql.Query]) -> list[Section]:
         if recipe.is_prepared:  # Temporary tables are of this connection alone.
@@ -125,11 +125,38 @@ def run(
             begun(for_trace(replace(report, sections=tuple(sections)), source))
         sections.append(best(connection))
     sections += asked(recipe.sections[n_first:])
-    report = experiment.explained(replace(report, sections=tuple(sections), footer=footer(connection)), lines)
+    report = _explained(replace(report, sections=tuple(sections), footer=footer(connection)), lines)
     own = views.memory_of(connection) if is_remembered and not params and not options else None
     if own and sum(len(section.rows) for section in sections) <= MOST_REMEMBERED:
         materialized.remember(own, asdict(report), name)
     return for_trace(report, source)
+
+
+def experiment(connection: duckdb.DuckDBPyConnection, name: str = "") -> tuple[str, ...]:
+    """One sentence where the capture holds results of an experiment and no recording; not for their own report."""
+    return tuple(text for text, report in _experiments(connection) if report != name)
+
+
+def of_experiment(connection: duckdb.DuckDBPyConnection) -> list[Report]:
+    """The reports that show the results of an experiment; none for a recording."""
+    return [run(connection, name) for name in dict.fromkeys(report for _, report in _experiments(connection))]
+
+
+def _experiments(connection: duckdb.DuckDBPyConnection) -> list[tuple[str, str]]:
+    return sql.load(content("queries") / "experiment.sql").run(connection)
+
+
+def _explained(report: Report, lines: tuple[str, ...]) -> Report:
+    """A report that found nothing to say of an experiment, with what that is; of a brief one only the rest is kept."""
+    if not lines:
+        return report
+    if report.is_brief:
+        first, *others = report.sections
+        rest = tuple(section for section in others if section.rows)
+        return replace(report, doc="", sections=(replace(first, note=" ".join(lines)), *rest))
+    if any(section.rows for section in report.sections):
+        return report
+    return replace(report, footer=(*lines, *report.footer))
 
 
 def remembered(folder: Path, name: str, source: str) -> Report | None:
