@@ -8,17 +8,18 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 from functools import cache
+from typing import Any
+
+import tomli
 
 from traceview.paths import content
 
 _COMMENT = re.compile(r"--[^\n]*")
 _SOURCE = re.compile(r"(?i)\b(?:FROM|JOIN)\s+([a-z_]+(?:\.[a-z_]+)?)\b")
-_MATERIALIZE = re.compile(r"(?m)^-- materialize = true$")
-_IN_MEMORY = re.compile(r"(?m)^-- in_memory = true$")
-_WHOLE_JOB = re.compile(r"(?m)^-- whole_job = true$")
-_IN_JOB = re.compile(r'(?m)^-- in_job = "(.*)"$')
-_EMPTY_WITHOUT = re.compile(r"(?m)^-- empty_without = \[(.*)\]$")
-_TYPES = re.compile(r'(?m)^-- types = """((?:.*\n-- )*?.*?)"""$')
+_SAID = re.compile(
+    r'(?m)^-- ((?:materialize|in_memory|whole_job|in_job|empty_without|types) = (?:"""(?:.*\n-- )*?.*?"""|.*))$'
+)
+"""Facts in the header of a view that say how its rows are made, without the columns and the rest."""
 
 
 @cache
@@ -41,35 +42,33 @@ def text(view: str) -> str:
 
 
 @cache
+def _header(view: str) -> dict[str, Any]:
+    return tomli.loads("\n".join(_SAID.findall(text(view))).replace("\n-- ", " "))
+
+
 def is_materialized(view: str) -> bool:
     """Whether the rows of a view are stored once it was worked out, because that takes longer than reading it."""
-    return _MATERIALIZE.search(text(view)) is not None
+    return "materialize" in _header(view)
 
 
-@cache
 def kind(view: str) -> str:
     """Return `TABLE` where the rows of a view are stored or, being few and much read, kept in memory; else `VIEW`."""
-    return "TABLE" if is_materialized(view) or _IN_MEMORY.search(text(view)) else "VIEW"
+    return "TABLE" if {"materialize", "in_memory"} & _header(view).keys() else "VIEW"
 
 
-@cache
 def in_job(view: str) -> str:
     """A column of the rows of shards as it is in their job, of `{n_ranks}` with a time; empty where none changes."""
-    found = _IN_JOB.search(text(view))
-    return found[1] if found else ""
+    return str(_header(view).get("in_job", ""))
 
 
-@cache
 def empty_without(view: str) -> frozenset[str]:
     """Names of views and tables without any row of which this view has none; empty where its header names none."""
-    found = _EMPTY_WITHOUT.search(text(view))
-    return frozenset(re.findall(r'"(.*?)"', found[1])) if found else frozenset()
+    return frozenset(_header(view).get("empty_without", ()))
 
 
 def types(view: str) -> str:
     """Columns of a view whose header says what it is empty without, each with its type, as a table is made of them."""
-    found = _TYPES.search(text(view))
-    return found[1].replace("\n-- ", " ") if found else ""
+    return str(_header(view).get("types", ""))
 
 
 @cache
@@ -105,4 +104,4 @@ def reading(view: str) -> frozenset[str]:
 @cache
 def is_of_job(view: str) -> bool:
     """Whether the rows of a view depend on other ranks than their own, or may: it reads one whose header says so."""
-    return any(_WHOLE_JOB.search(text(name)) for name in resting_on([view]))
+    return any("whole_job" in _header(name) for name in resting_on([view]))
