@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from traceview.analysis import chosen, dependencies
+from traceview.analysis import dependencies
 from traceview.analysis.dependencies import KINDS, Graph
 from traceview.errors import UsageError
 from traceview.ingest.derive.nesting import Ints
@@ -82,10 +82,10 @@ def choose(
     window = query("window")
     step = window.typed(connection, params).get("step")
     if step is None:
-        middle = chosen.middle_step().run(connection)
+        middle = middle_step().run(connection)
         step = middle[0][0] if middle else None
     else:
-        chosen.check(connection, "steps", "step", step)
+        check(connection, "steps", "step", step)
     connection.execute(f"CREATE OR REPLACE TEMP TABLE critical_window AS {window.body}", {"step": step})
     sizes = query("size").run(connection)
     sums = np.cumsum([n for _, n in sizes])
@@ -94,6 +94,26 @@ def choose(
     if taken < len(sizes):
         query("narrow").run(connection, {"ranks": [rank for rank, _ in sizes[:taken]]})
     return step, int(sums[taken - 1]) if taken else 0
+
+
+def middle_step() -> Query:
+    """The query of the step whose length and busy time are closest to the medians."""
+    return load(content("queries") / "timeline" / "middle_step.sql")
+
+
+def check(
+    connection: duckdb.DuckDBPyConnection, view: str, column: str, value: int | None, rank: int | None = None
+) -> None:
+    """Raises `UsageError` for a rank or a step that the capture has not."""
+    if value is None:
+        return
+    where = "WHERE $1 IS NULL OR rank = $1"
+    there = connection.execute(f"SELECT DISTINCT {column} FROM {view} {where} ORDER BY 1", [rank]).fetchall()
+    numbers = [number for (number,) in there]
+    if value not in numbers:
+        several = f"{column}s {numbers[0]} to {numbers[-1]}" if numbers else f"no {column}s"
+        known = f"{column} {numbers[0]}" if len(numbers) == 1 else several
+        raise UsageError(f"the capture has no {column} {value}; it has {known}.")
 
 
 def work_out(connection: duckdb.DuckDBPyConnection) -> Worked:

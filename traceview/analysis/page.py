@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from traceview import sql
-from traceview.analysis import advice, chosen, findings, reports, stacks, timeline
+from traceview.analysis import advice, critical, findings, reports, stacks, timeline
 from traceview.analysis.model import Page, Report, Section, Timeline, Track
 from traceview.ingest.derive.spans import fetch
 from traceview.lazy import duckdb
@@ -35,7 +35,7 @@ def gather(
     Raises `UsageError` for a step that the run has not.
     """
     # Before all that takes long.
-    chosen.check(connection, "steps", "step", step, None)
+    critical.check(connection, "steps", "step", step, None)
     # The results of an experiment answer its own question: rules and timelines are of recordings.
     own = reports.of_experiment(connection)
     # A section that the report draws stands there only.
@@ -124,7 +124,7 @@ def _steps(
     connection: duckdb.DuckDBPyConnection, step: int | None, steps: int | str | None
 ) -> tuple[int | None, timeline.Span, str]:
     """The step to show, the first and last that are there, and a sentence that says which."""
-    middle = chosen.middle_step().run(connection)
+    middle = critical.middle_step().run(connection)
     if step is None and (steps == "all" or not middle):
         return None, (None, None), "The whole recording"
     own = int(middle[0][0]) if step is None else step

@@ -14,7 +14,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from traceview.analysis import chosen, critical
+from traceview.analysis import critical
 from traceview.ingest.derive.nesting import Ints, Spans
 from traceview.ingest.derive.spans import fetch, publish
 from traceview.lazy import duckdb
@@ -72,8 +72,8 @@ def choose_window(
     connection: duckdb.DuckDBPyConnection, rank: int | None, step: int | None, span: Span | None = None
 ) -> None:
     """Make `export_window` alone: the chosen ranks, and of each the time of the chosen steps."""
-    chosen.check(connection, "ranks", "rank", rank, None)
-    chosen.check(connection, "steps", "step", step, rank)
+    critical.check(connection, "ranks", "rank", rank, None)
+    critical.check(connection, "steps", "step", step, rank)
     first, last = span or (step, step)
     window: Mapping[str, object] = {"rank": rank, "step": first, "last": last}
     connection.execute(f"CREATE TEMP TABLE export_window AS {query('window').body}", window)

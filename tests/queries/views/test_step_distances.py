@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from given import Given
 
-from traceview.analysis import chosen
+from traceview.analysis import critical
 
 pytestmark = pytest.mark.slow
 
@@ -19,4 +19,4 @@ def test_the_step_that_stands_for_all_is_not_the_odd_one(tmp_path: Path) -> None
         at = 200 * step
         given.span("step", f"ProfilerStep#{step}", at, at + 200)
         given.kernel("gemm", at + 10, at + 10 + busy, launched=at + 5)
-    assert chosen.middle_step().run(given.open(tmp_path)) == [(2,)]
+    assert critical.middle_step().run(given.open(tmp_path)) == [(2,)]
