@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import traceview
-from traceview.cli import main
+from traceview.cli import main, studies
 from traceview.experiments.results import Journal
 
 
@@ -94,11 +94,8 @@ def test_layers_come_from_models_and_captures(
 
 
 def test_a_busy_machine_is_said() -> None:
-    from traceview.cli.study_algorithms import _busy
-
-    quiet = {"layer": "a", "direction": "fprop", "batch": 1, "others_pct": 2.0}
-    assert _busy([quiet]) is None
-    said = _busy([quiet, {**quiet, "direction": "dgrad", "others_pct": 45.0}])
+    assert studies.busy([2.0], "groups") is None
+    said = studies.busy([2.0, 45.0], "groups")
     assert said and "too busy to tell in 1 of 2 groups" in said and "45 %" in said
 
 

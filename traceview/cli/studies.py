@@ -6,12 +6,14 @@ import argparse
 import signal
 import time
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from traceview import render
-from traceview.cli.output import say
+from traceview.cli.output import emit, say
 from traceview.errors import UsageError
+from traceview.experiments import quiet
 from traceview.paths import from_here
 from traceview.recording.launch import shell_code, stoppable
 
@@ -98,7 +100,7 @@ def place(output: Path | None, resume: bool, kind: str, trusts: bool | None = No
 
 def busy(shares: Sequence[float], what: str) -> str | None:
     """Return a note if the machine was too busy for wall times; `what` was measured with these shares of others."""
-    found = [share for share in shares if share >= busy_pct()]
+    found = [share for share in shares if share >= quiet.QUIET_PCT]
     if not found:
         return None
     return (
@@ -109,22 +111,18 @@ def busy(shares: Sequence[float], what: str) -> str | None:
 
 def disturbed(share: float | None) -> str:
     """The end of a line of progress: that others took the cores, where they did."""
-    return f"; busy: other programs took {share:.0f} % of the cores" if share and share >= busy_pct() else ""
+    return f"; busy: other programs took {share:.0f} % of the cores" if share and share >= quiet.QUIET_PCT else ""
 
 
 def left(seconds: float | None) -> str:
     """The end of a line of progress: how long the rest takes."""
-    return (
-        f"; about {seconds / 60:.0f} min left"
-        if seconds and seconds >= 90
-        else (f"; about {seconds:.0f} s left" if seconds else "")
-    )
+    if not seconds:
+        return ""
+    return f"; about {seconds / 60:.0f} min left" if seconds >= 90 else f"; about {seconds:.0f} s left"
 
 
 def answered(folder: Path, name: str) -> Report:
     """The report of a folder of results, named as it is from here."""
-    from contextlib import closing
-
     from traceview import store
     from traceview.analysis import reports
 
@@ -132,33 +130,28 @@ def answered(folder: Path, name: str) -> Report:
         return reports.run(connection, name, {}, source=str(from_here(folder)))
 
 
+def tell(folder: Path, report: str, sections: Sequence[str], form: str, shares: Sequence[float], what: str) -> None:
+    """Print sections of the report of a study, say what has all of it, and whether the machine was busy, see `busy`."""
+    emit([shown(folder, report, sections, form)], None)
+    say(f"`traceview report {folder} {report}` has all of it.")
+    if note := busy(shares, what):
+        say(note)
+
+
 def shown(folder: Path, report: str, sections: Sequence[str], form: str = "table") -> str:
     """Sections of the report of a study, as it has them, by how their names end."""
-    from contextlib import closing
-    from dataclasses import replace
-
     from traceview import store
     from traceview.analysis import reports
     from traceview.analysis.model import Report
 
-    recipe = reports.load(report)
-    recipe = replace(recipe, sections=tuple(part for part in recipe.sections if part.name.endswith(tuple(sections))))
+    queries = [query for query in reports.load(report).sections if query.name.endswith(tuple(sections))]
     with closing(store.open_capture(folder)) as connection:
-        parts = tuple(reports.section(connection, part) for part in recipe.sections)
+        parts = tuple(reports.section(connection, query) for query in queries)
     return str(render.renderer(form).render(Report(report, "", "", parts, ())))
-
-
-def busy_pct() -> float:
-    """Return the share of the cores other programs may take before wall times are not trusted."""
-    from traceview.experiments import quiet
-
-    return quiet.QUIET_PCT
 
 
 def threads(given: int | None) -> int:
     """The threads to measure with: those given, or one for each core. Raises `UsageError` for more than cores."""
-    from traceview.experiments import quiet
-
     n = quiet.n_cores()
     if given and given > n:
         cores = f"{n} core{'s' * (n > 1)}"

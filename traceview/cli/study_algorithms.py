@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING, Any
 
 from traceview.cli import studies, values
 from traceview.cli.names import completed
-from traceview.cli.output import emit, say
+from traceview.cli.output import say
 from traceview.errors import UsageError
 from traceview.experiments.algorithms.layers import DIRECTIONS, Layer, parse
 from traceview.experiments.algorithms.networks import names
 
 if TYPE_CHECKING:
-    from traceview.experiments.algorithms.measuring import Group, Plan, Progress
+    from traceview.experiments.algorithms.measuring import Plan, Progress
 
 TITLE = "every convolution algorithm by layer, pass and batch"
 
@@ -133,18 +133,13 @@ def run(args: argparse.Namespace) -> int:
     code = _measure(plan, journal)
     if code:
         return code
-    emit([studies.shown(folder, "study", (SHOWN,), args.format)], None)
-    say(f"`traceview report {folder} study` has all of it.")
-    busy = _busy([row for row in journal.rows(measuring.TABLE) if any(_is_of(row, group) for group in plan.groups)])
-    if busy:
-        say(busy)
+    asked = {(group.layer.name, group.direction, group.batch) for group in plan.groups}
+    rows = [row for row in journal.rows(measuring.TABLE) if "others_pct" in row]
+    shares = {
+        key: row["others_pct"] for row in rows if (key := (row["layer"], row["direction"], row["batch"])) in asked
+    }
+    studies.tell(folder, "study", (SHOWN,), args.format, [*shares.values()], "groups")
     return 0
-
-
-def _busy(rows: list[dict[str, Any]]) -> str | None:
-    """Return a note if the machine was too busy for wall times."""
-    shares = {(row["layer"], row["direction"], row["batch"]): row["others_pct"] for row in rows if "others_pct" in row}
-    return studies.busy([*shares.values()], "groups")
 
 
 def _layers(args: argparse.Namespace, python: str) -> list[tuple[Layer, int | None]]:
@@ -184,10 +179,6 @@ def _watch(progress: Progress) -> None:
     share = max((row["others_pct"] or 0 for row in progress.rows), default=0)
     rest = studies.disturbed(share) + studies.left(progress.left_s)
     say(f"[{progress.done}/{progress.total}] {progress.group.name}: best {found}{rest}")
-
-
-def _is_of(row: dict[str, Any], group: Group) -> bool:
-    return bool((row["layer"], row["direction"], row["batch"]) == (group.layer.name, group.direction, group.batch))
 
 
 def _backends(text: str) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from traceview.cli import studies, values
 from traceview.cli.names import completed
-from traceview.cli.output import emit, say
+from traceview.cli.output import say
 from traceview.errors import UsageError
 from traceview.experiments.frameworks import listed
 
@@ -106,12 +106,9 @@ def run(args: argparse.Namespace) -> int:
     code = _measure(plan, journal, args.captures)
     if code:
         return code
-    emit([studies.shown(folder, REPORT, SHOWN, args.format)], None)
-    say(f"`traceview report {folder} {REPORT}` has all of it.")
     rows = [row for row in journal.rows(TABLE) if "step_ns" in row]
-    busy = studies.busy([row["others_pct"] for row in rows if "others_pct" in row], "processes")
-    if busy:
-        say(busy)
+    shares = [row["others_pct"] for row in rows if "others_pct" in row]
+    studies.tell(folder, REPORT, SHOWN, args.format, shares, "processes")
     if rows:
         return 0
     say("no process gave times; the reasons stand in the table above.")
