@@ -134,8 +134,5 @@ def unknown(what: str, word: object, known: Iterable[str], all_of_them: str) -> 
     """Return the error for an unknown name, with the probable one, and where the names of all are to be found."""
     known = list(known)
     hint = meant(str(word), known)
-    return UsageError(f"there is no {what} {word!r}; {hint}{all_of_them}" if hint else _none(what, word, known))
-
-
-def _none(what: str, word: object, known: Iterable[str]) -> str:
-    return f"there is no {what} {word!r}; choose from: {', '.join(known)}."
+    rest = f"{hint}{all_of_them}" if hint else f"choose from: {', '.join(known)}."
+    return UsageError(f"there is no {what} {word!r}; {rest}")
