@@ -19,17 +19,7 @@ from traceview import __version__
 from traceview.cli.output import say, silence
 from traceview.cli.parsing import COMPLETING, Help, Parser, VerbParser
 from traceview.cli.stdin import fetched, spooled
-from traceview.errors import (
-    InputError,
-    QueryError,
-    TraceviewError,
-    UsageError,
-    denied,
-    meant,
-    named,
-    shortage,
-    unknown,
-)
+from traceview.errors import InputError, QueryError, TraceviewError, UsageError, denied, meant, named, shortage, unknown
 
 INTERRUPTED = 130
 LEAST_FILES = 16
@@ -203,12 +193,8 @@ def _failed(error: Exception, inputs: Sequence[str]) -> int:
     if isinstance(error, TraceviewError):
         say(str(error), has_lines=isinstance(error, QueryError))
         return error.exit_code
-    lacking = next(filter(None, map(shortage, chain)), None)
-    if lacking:
-        say(lacking)
-        return InputError.exit_code
-    if refusal := next(filter(None, map(denied, chain)), None):
-        say(refusal)
+    if said := next(filter(None, (explain(each) for explain in (shortage, denied) for each in chain)), None):
+        say(said)
         return InputError.exit_code
     # The last resort: a bug, which should have been a TraceviewError where it happened.
     say(_apology(error, inputs))
