@@ -62,7 +62,9 @@ def find(path: Path) -> list[Trace]:
             raise InputError(f"{path} is a table of a capture; name the capture: {path.parent.parent}.")
         return [Trace(path)]
     if not path.is_dir():
-        if found := not_superseded(_matching(path)):
+        # A shell replaces patterns itself; one in quotes arrives as it is, and so does one that a program gives.
+        names = glob(str(path)) if has_magic(str(path)) else []  # noqa: PTH207  (it takes absolute patterns too)
+        if found := not_superseded(_among(map(Path, names))):
             return found
         raise InputError(_unreadable(path) if path.exists() or path.is_symlink() else _absent(path))
     whole = Trace(path)
@@ -148,17 +150,6 @@ def check_name(path: Path) -> None:
         raise InputError(f"{path}, or what it leads to, is not UTF-8 text and cannot be opened; rename it.") from error
     except OSError as error:
         raise InputError(f"{path} cannot be opened: {error.strerror}.") from error
-
-
-def _matching(pattern: Path) -> list[Trace]:
-    """The traces among what a pattern such as `rank*.json` matches, which is then as if it lay in a folder of its own.
-
-    A shell replaces patterns itself; one in quotes arrives as it is, and so does one that a program gives.
-    """
-    if has_magic(str(pattern)):
-        names = glob(str(pattern))  # noqa: PTH207  (it takes absolute patterns too)
-        return _among(map(Path, names))
-    return []
 
 
 def _inside(folder: Path) -> list[Trace]:
