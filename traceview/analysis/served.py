@@ -92,9 +92,7 @@ class Answers:
         reports.texts(params, [recipe])
         with self._asked(trace, rank) as (_, connection):
             found = reports.run(connection, recipe.name, params, best=findings.best)
-        if section:
-            found = replace(found, doc="", sections=tuple(part for part in found.sections if part.name == section))
-        return self._answer(found, rows, is_explained=bool(section))
+        return self._answer(found, rows, section)
 
     def sql(self, query: str, trace: str = "") -> dict[str, Any]:
         """Rows of one read-only DuckDB query over the views of a trace. Add a LIMIT: long answers are cut."""
@@ -149,9 +147,7 @@ class Answers:
         known = [part.name for part in found.sections]
         if section and section not in known:
             raise unknown("section", section, known, f"the sections are: {', '.join(known)}.")
-        if section:
-            found = replace(found, doc="", sections=tuple(part for part in found.sections if part.name == section))
-        return self._answer(found, rows, is_explained=bool(section))
+        return self._answer(found, rows, section)
 
     def _name(self, trace: str) -> str:
         name = trace or next(iter(self._paths))
@@ -196,10 +192,12 @@ class Answers:
         if isinstance(error, duckdb.Error):
             raise UsageError(str(error).splitlines()[0]) from error
 
-    def _answer(self, report: Report, rows: int | None = None, is_explained: bool = False) -> dict[str, Any]:
-        """The sections of a report that hold something, as columns and rows, and the names of the others."""
-        n_rows = min(rows or (self._caps.rows if is_explained else FEW_ROWS), self._caps.rows)
-        parts = [_section(part, n_rows, is_explained) for part in report.sections if part.rows]
+    def _answer(self, report: Report, rows: int | None = None, section: str = "") -> dict[str, Any]:
+        """The sections of a report that hold something, as columns and rows, and the names of the others; or one."""
+        n_rows = min(rows or (self._caps.rows if section else FEW_ROWS), self._caps.rows)
+        if section:
+            report = replace(report, doc="", sections=tuple(part for part in report.sections if part.name == section))
+        parts = [_section(part, n_rows, bool(section)) for part in report.sections if part.rows]
         empty = {part.name: part.note for part in report.sections if not part.rows}
         found = {"report": report.name, "sections": parts, "nothing_in": empty, "footer": list(report.footer)}
         return _bounded(self._caps, _filled(found))
