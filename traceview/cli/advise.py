@@ -29,7 +29,6 @@ from traceview.cli.options import (
     converted,
     form_of,
     opened,
-    params_of,
 )
 from traceview.cli.output import emit, say, sql_text
 from traceview.errors import UsageError
@@ -94,7 +93,7 @@ def run(args: argparse.Namespace) -> int:
         return _what_if(args)
     rules = advice.load(list(dict.fromkeys(args.names)))
     recipe = reports.Recipe("advice", "", "", tuple(rules))
-    params = params_of(args.params, [recipe])
+    params = reports.texts(dict(args.params), [recipe])
     if args.show_sql:
         emit([sql_text(recipe, params)], args.output)
         return 0
@@ -119,7 +118,7 @@ def _what_if(args: argparse.Namespace) -> int:
     costs = advice.costs(args.what_if)
     options = [cost for cost in costs if cost == "communication"]
     recipe = reports.load("whatif", options)
-    params = params_of(args.params, [recipe]) | {"costs": ",".join(costs)}
+    params = reports.texts(dict(args.params), [recipe]) | {"costs": ",".join(costs)}
     if args.show_sql:
         emit([sql_text(recipe, params)], args.output)
         return 0

@@ -22,7 +22,6 @@ from traceview.fleet import Fleet
 from traceview.lazy import duckdb
 
 if TYPE_CHECKING:
-    from traceview.analysis.reports import Recipe
     from traceview.store import Options
 
 INPUT_HELP = "a capture, a trace file, a folder or pattern of them, or - for a trace on stdin"
@@ -258,13 +257,6 @@ class _Bar:
         if self.phase is not None:
             self.progress.stop()
             self.phase = None
-
-
-def params_of(pairs: Sequence[tuple[str, str]], recipes: Sequence[Recipe]) -> dict[str, str]:
-    """The values of `--set`. Raises `UsageError` for a name that no section has."""
-    from traceview.analysis import reports
-
-    return reports.texts(dict(pairs), recipes)
 
 
 def _product(text: str) -> str:

@@ -26,7 +26,6 @@ from traceview.cli.options import (
     add_set_option,
     converted,
     form_of,
-    params_of,
 )
 from traceview.cli.output import DEFAULT_LIMIT, emit, first_screen, sql_text
 from traceview.errors import UsageError
@@ -96,7 +95,7 @@ def run(args: argparse.Namespace) -> int:
     if options and "conv" not in args.names:
         raise UsageError("use --admissible with `traceview report INPUT conv`.")
     depth = [] if args.depth is None else [("depth", str(args.depth))]
-    params = params_of([*args.params, *depth], recipes)
+    params = reports.texts(dict([*args.params, *depth]), recipes)
     if args.show_sql:
         emit(["\n".join(sql_text(recipe, params) for recipe in recipes)], args.output)
         return 0
