@@ -140,10 +140,9 @@ def pieces(
         return
     from traceview.store import queries
 
-    is_plan = queries.check(connection, text) == "EXPLAIN"
-    with queries.reading(connection, text):
+    with queries.reading(connection, text) as kind:
         columns, batches = rows_of(connection, text)
-        if form == "table" and is_plan:
+        if form == "table" and kind == "EXPLAIN":
             yield plan_text(batches)
             return
         rows = _Rows(batches, limit)
@@ -184,7 +183,6 @@ def arrow(connection: duckdb.DuckDBPyConnection, text: str) -> Iterator[Any]:
     """The rows of one query in Arrow: their schema, then batches. Raises `UsageError` when it is wrong or refused."""
     from traceview.store import queries
 
-    queries.check(connection, text)
     with queries.reading(connection, text):
         reader = connection.sql(text).to_arrow_reader(BATCH)
         yield reader.schema

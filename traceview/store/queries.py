@@ -177,14 +177,18 @@ def _from(text: str, words: list[tuple[int, str]], at: int) -> str:
 
 
 @contextlib.contextmanager
-def reading(connection: duckdb.DuckDBPyConnection, text: str = "") -> Iterator[None]:
-    """A read-only transaction for a query; a message about a name that is not there guesses what was meant."""
+def reading(connection: duckdb.DuckDBPyConnection, text: str) -> Iterator[str]:
+    """A read-only transaction for a query that is checked first, see `check`; yields its kind.
+
+    A message about a name that is not there guesses what was meant.
+    """
     from traceview.store import views
 
+    kind = check(connection, text)
     views.make(connection, text)
     views.plain(connection).execute("BEGIN TRANSACTION READ ONLY")
     try:
-        yield
+        yield kind
     except (duckdb.OutOfMemoryException, duckdb.IOException, duckdb.InternalError):
         raise
     except duckdb.Error as error:
