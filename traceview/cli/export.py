@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import argparse
 import gzip
-import os
+import secrets
 import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -41,7 +40,6 @@ FILE.gz is compressed. Read back by traceview, --to chrome gives the same kernel
 rank, and the steps that PyTorch's profiler marked.
 """
 
-MODE = 0o666
 QUERY_BYTES = 400_000_000
 """Memory with which it is tried, whatever the size of the trace; the rest is spilled to disk."""
 MOST_BYTES = 4 * QUERY_BYTES
@@ -114,26 +112,20 @@ def _file(path: Path) -> Iterator[BinaryIO]:
             with path.open("wb") as file:
                 yield file
             return
-        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-        try:
-            with os.fdopen(handle, "wb") as file:
+        draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+        with draft.open("xb") as file:
+            try:
                 if path.suffix == ".gz":
-                    with gzip.open(file, "wb", compresslevel=6) as packed:
+                    with gzip.GzipFile("", "wb", 6, file) as packed:
                         yield cast(BinaryIO, packed)
                 else:
                     yield file
-            Path(name).chmod(MODE & ~_umask())
-            Path(name).replace(path)
-        except BaseException:
-            Path(name).unlink(missing_ok=True)
-            raise
+                file.close()
+                draft.replace(path)
+            except BaseException:
+                draft.unlink(missing_ok=True)
+                raise
 
 
 _rank = at_least(0, "is not a rank; write its number")
 _step = at_least(-(1 << 62), "is not a step; write its number")
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
