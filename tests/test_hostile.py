@@ -180,7 +180,7 @@ def asked(connection: duckdb.DuckDBPyConnection, name: str) -> Report:
     if recipe.is_prepared:
         critical.prepare(connection, {})
     sections = tuple(reports.section(connection, query) for query in recipe.sections)
-    return reports.cut(Report(name, recipe.title, recipe.doc, sections, ()), ROWS)
+    return reports.cut(Report(name, recipe.title, recipe.doc, sections, ()), ROWS, reports.cut_section)
 
 
 @pytest.mark.parametrize("trace", first(1, TRACES))

@@ -14,7 +14,7 @@ from compared import GEMM, IMPLICIT, WINOGRAD, measured, network, stepping, tabl
 from given import Given, conv
 
 from traceview import sql
-from traceview.analysis import compare
+from traceview.analysis import compare, reports
 from traceview.analysis.compare import Run
 from traceview.errors import InputError, UsageError
 from traceview.store import views
@@ -389,7 +389,7 @@ def test_too_many_runs(empty: Run) -> None:
 @pytest.mark.slow
 def test_a_limit_holds_per_run(empty: Run, tmp_path: Path) -> None:
     a, b = (measured(stepping((1000, 1000), busy), tmp_path / str(busy)) for busy in (100, 200))
-    cut = compare.cut(compare.compare([a, b, b]), 1)
+    cut = reports.cut(compare.compare([a, b, b]), 1, compare.cut_section)
     section = next(section for section in cut.sections if section.name == "difference")
     assert [row[:2] for row in section.rows] == [("B", "(whole step)"), ("C", "(whole step)")]
     assert section.note == "4 of 6 rows left out: 1 per run are shown (--limit 0 shows all)."

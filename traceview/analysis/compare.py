@@ -160,13 +160,6 @@ def in_words(report: Report) -> Report:
     return replace(report, doc="", sections=sections, footer=(report.doc, *report.footer))
 
 
-def cut(report: Report, limit: int | None) -> Report:
-    """At most `limit` rows per section and run, with a note of how many were left out; 0 or None is all."""
-    if not limit:
-        return report
-    return replace(report, sections=tuple(cut_section(section, limit) for section in report.sections))
-
-
 def cut_section(section: Section, limit: int) -> Section:
     """At most `limit` rows per run, with a note of how many were left out."""
     seen: Counter[str] = Counter()

@@ -226,14 +226,9 @@ def unmatched(connection: duckdb.DuckDBPyConnection) -> Section:
     return section(connection, sql.load(content("queries") / "unmatched.sql"))
 
 
-def cut(report: Report, limit: int | None, with_rest: bool = False) -> Report:
-    """At most `limit` rows per section, each shortened one with a note of how many there are; 0 or None is all.
-
-    `with_rest` sums up what is left out in a row, where the section says what can be added up.
-    """
-    if not limit:
-        return report
-    return replace(report, sections=tuple(cut_section(section, limit, with_rest) for section in report.sections))
+def cut(report: Report, limit: int | None, by: Callable[[Section, int], Section]) -> Report:
+    """At most `limit` rows of each section, cut by the rule of the report; 0 or None is all."""
+    return replace(report, sections=tuple(by(it, limit) for it in report.sections)) if limit else report
 
 
 def shown(report: Report, most: int) -> Report:
@@ -306,7 +301,7 @@ def look(header: Mapping[str, Any]) -> Look:
 
 
 def cut_section(section: Section, limit: int, with_rest: bool = True) -> Section:
-    """At most `limit` rows, with a note of how many there are, or a row for the others."""
+    """At most `limit` rows, with a note of how many there are, or (`with_rest`) a row of the sums that can be had."""
     total, always = len(section.rows), section.look.always if with_rest else ()
     rows = [row for row in section.rows if row[0] not in always]
     if len(rows) <= limit:

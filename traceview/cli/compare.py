@@ -117,7 +117,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Compare and print; returns 1 where `--fail-over` says so, else 0."""
-    from traceview.analysis import compare
+    from traceview.analysis import compare, reports
 
     if args.show_sql:
         emit([_sql()], args.output)
@@ -136,7 +136,7 @@ def run(args: argparse.Namespace) -> int:
     if form == render.DEFAULT and args.limit is None and not args.all:
         shown = first_screen(shown, compare.cut_section)
     else:
-        shown = compare.cut(shown, limit)
+        shown = reports.cut(shown, limit, compare.cut_section)
     if form == "json":
         from traceview.analysis.values import as_object
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import threading
+from functools import partial
 from typing import TYPE_CHECKING
 
 from traceview import render
@@ -116,7 +117,7 @@ def run(args: argparse.Namespace) -> int:
         elif renderer.FOR_PEOPLE and args.limit is None:
             report = reports.shown(report, DEFAULT_LIMIT)
         else:
-            report = reports.cut(report, args.limit, with_rest=renderer.FOR_PEOPLE)
+            report = reports.cut(report, args.limit, partial(reports.cut_section, with_rest=renderer.FOR_PEOPLE))
         return reports.with_full_names(report) if args.full_names else report
 
     def begun(report: Report) -> None:

@@ -202,7 +202,7 @@ def _compared(folder: Path, for_people: bool) -> Report | None:
     from contextlib import closing
 
     from traceview import store
-    from traceview.analysis import compare
+    from traceview.analysis import compare, reports
     from traceview.experiments import inside
 
     paths = [inside.within(folder, name) for name in ("base", "best")]
@@ -215,7 +215,7 @@ def _compared(folder: Path, for_people: bool) -> Report | None:
     done = compare.compare(runs)
     if not for_people:
         return done
-    brief = compare.cut(compare.in_words(done), DEFAULT_LIMIT)
+    brief = reports.cut(compare.in_words(done), DEFAULT_LIMIT, compare.cut_section)
     say(f"all of the comparison: traceview compare {_word(paths[0])} {_word(paths[1])}")
     return replace(brief, sections=tuple(part for part in brief.sections if part.name in COMPARED))
 
