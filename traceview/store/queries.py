@@ -209,16 +209,12 @@ MOST_HAVING = 6
 
 def columns(connection: duckdb.DuckDBPyConnection) -> dict[str, list[tuple[str, str]]]:
     """The name and type of every column of every public table and view, by the names that those have in SQL."""
-    found = connection.execute(
-        "SELECT schema_name, table_name, column_name, data_type FROM duckdb_columns() "
-        "WHERE NOT internal AND database_name = current_database() AND schema_name IN ('main', 'raw') "
-        "ORDER BY schema_name, table_name, column_index"
-    ).fetchall()
-    by_table: dict[str, list[tuple[str, str]]] = {}
-    for schema_name, table_name, column, type_ in found:
-        name = table_name if schema_name == "main" else f"raw.{table_name}"
-        by_table.setdefault(name, []).append((column, type_))
-    return by_table
+    query = (
+        "SELECT if(schema_name = 'raw', 'raw.', '') || table_name, list((column_name, data_type) ORDER BY column_index)"
+        " FROM duckdb_columns() WHERE NOT internal AND database_name = current_database() "
+        "AND schema_name IN ('main', 'raw') GROUP BY schema_name, table_name ORDER BY schema_name, table_name"
+    )
+    return dict(connection.execute(query).fetchall())
 
 
 def _mended(connection: duckdb.DuckDBPyConnection, message: str, query: str) -> str:
