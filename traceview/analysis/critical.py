@@ -179,14 +179,13 @@ def slack(graph: Graph) -> Ints:
 
 def _table(connection: duckdb.DuckDBPyConnection, name: str, columns: Mapping[str, Ints]) -> None:
     """A temporary table of these columns; times may be negative, everything else is NULL where it is -1."""
-    publish(connection, "found_columns", {key: it for key, it in columns.items() if key != "from_ns"})
+    body = "FROM found_columns"
     if "from_ns" in columns:
-        low = int(columns["from_ns"].min()) if len(columns["from_ns"]) else 0
-        publish(connection, "found_columns", {**columns, "from_ns": columns["from_ns"] - low})
+        low, body = min(columns["from_ns"].tolist(), default=0), query("pieces").body
+        columns = {**columns, "from_ns": columns["from_ns"] - low}
         connection.execute("SET VARIABLE critical_low = $1", [low])
-        connection.execute(f"CREATE OR REPLACE TEMP TABLE {name} AS {query('pieces').body}")
-    else:
-        connection.execute(f"CREATE OR REPLACE TEMP TABLE {name} AS FROM found_columns")
+    publish(connection, "found_columns", columns)
+    connection.execute(f"CREATE OR REPLACE TEMP TABLE {name} AS {body}")
     connection.unregister("found_columns")
 
 
