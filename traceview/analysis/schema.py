@@ -44,11 +44,10 @@ def tables(has_all: bool = True) -> Report:
     recorded = {f"raw.{table.name}": f"As recorded: {table.doc}." for table in TABLES}
     shape = (Column("table", "VARCHAR", "name to use in SQL"), Column("doc", "VARCHAR", "what one row is"))
     rows = tuple({**views, **recorded}.items())
-    if not has_all:
-        shown = tuple((name, views[name].partition(". ")[0].rstrip(".") + ".") for name in FIRST)
-        doc = f"One row of each is what doc says. `.tables all` lists {len(rows)}, `.schema NAME` the columns of one."
-        return Report("tables", "", "", (Section("tables", "Tables", doc, shape, shown, None, ""),), ())
     doc = "Views add derived columns (category, algorithm, layer, step); raw.* holds only what the trace recorded."
+    if not has_all:
+        doc = f"One row of each is what doc says. `.tables all` lists {len(rows)}, `.schema NAME` the columns of one."
+        rows = tuple((name, views[name].partition(". ")[0].rstrip(".") + ".") for name in FIRST)
     return Report("tables", "", "", (Section("tables", "Tables", doc, shape, rows, None, ""),), ())
 
 

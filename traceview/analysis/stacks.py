@@ -13,7 +13,6 @@ from traceview.sql import Query, load
 MOST_LEVELS = 300
 """Operators and frames around one another; those further in have no stack. A level takes some 10 ms even where it is
 small."""
-PARTS = ("used", "nodes", "outermost", "frames", "in_use", "deeper")
 
 
 def query(name: str) -> Query:
