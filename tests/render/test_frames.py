@@ -8,8 +8,8 @@ import pytest
 
 from traceview import sql
 from traceview.analysis import reports
-from traceview.analysis.model import Section
-from traceview.render import frames
+from traceview.analysis.model import Report, Section
+from traceview.render import notebook
 
 
 def asked(body: str) -> Section:
@@ -35,7 +35,7 @@ def asked(body: str) -> Section:
 )
 def test_a_value_of_every_type(value: str, type_: pa.DataType, found: object) -> None:
     section = asked(f"SELECT {value} AS v")
-    table = frames.arrow(section)
+    table = notebook.arrow(section)
     assert table.schema.field("v").type == type_
     if type_ == pa.decimal128(38, 0):
         found = section.rows[0][0]
@@ -44,14 +44,14 @@ def test_a_value_of_every_type(value: str, type_: pa.DataType, found: object) ->
 
 def test_an_empty_section_has_its_columns() -> None:
     section = asked("SELECT 1::BIGINT AS n, 'x' AS name, 0.5::DOUBLE AS d, ['a'] AS l WHERE false")
-    table = frames.arrow(section)
+    table = notebook.arrow(section)
     assert table.schema.types == [pa.int64(), pa.string(), pa.float64(), pa.list_(pa.string())]
-    assert list(frames.pandas(section).columns) == ["n", "name", "d", "l"]
+    assert list(notebook.Answer(Report("", "", "", (section,), ())).to_pandas().columns) == ["n", "name", "d", "l"]
 
 
 def test_columns_keep_their_meaning_and_two_of_a_name_stay_two() -> None:
     body = '-- title = "T"\n-- [columns]\n-- a = "what it is"\nSELECT 1 AS a, 2 AS a'
     query = sql.Query("q", "T", "", body, columns={"a": "what it is"})
-    table = frames.arrow(reports.section(duckdb.connect(), query))
+    table = notebook.arrow(reports.section(duckdb.connect(), query))
     assert table.schema.field("a").metadata == {b"doc": b"what it is"}
     assert table.column_names == ["a", "a_1"]

@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from importlib.resources import files
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from traceview.analysis.model import Report, Section
+from traceview.analysis.values import plain, unique
 from traceview.errors import UsageError, meant
 from traceview.render import for_people
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 ROWS = 30
 """Rows of a section that are shown; data frames hold all."""
+WHOLE = frozenset(("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "HUGEINT"))
+REAL = frozenset(("FLOAT", "DOUBLE"))
 
 
 class Answer:
@@ -51,15 +54,20 @@ class Answer:
 
     def to_pandas(self, section: str | None = None) -> pd.DataFrame:
         """A table as a data frame: the section of that name, else the first one. Exact values, all rows."""
-        from traceview.render import frames
+        import pandas as pd
+        import pyarrow as pa
 
-        return frames.pandas(self._section(section))
+        table = self.to_arrow(section)
+        frame = table.to_pandas()
+        for name, column in zip(table.column_names, table.columns, strict=True):
+            # Whole numbers stay exact where some are missing.
+            if pa.types.is_int64(column.type) and column.null_count:
+                frame[name] = pd.array(column.to_pylist(), dtype="Int64")
+        return frame
 
     def to_arrow(self, section: str | None = None) -> pa.Table:
         """A table as an Arrow table: the section of that name, else the first one. Exact values, all rows."""
-        from traceview.render import frames
-
-        return frames.arrow(self._section(section))
+        return arrow(self._section(section))
 
     def plot(self, section: str | None = None) -> Plot:
         """A chart: of the section of that name, else of the first one that says how it is drawn, else of the first.
@@ -109,3 +117,38 @@ def _shortened(section: Section, total: int | None) -> Section:
         f"to_pandas({section.name!r}) has all {total:,} rows." if total else f"{len(section.unseen):,} rows left out."
     )
     return replace(section, note=more)
+
+
+def arrow(section: Section) -> pa.Table:
+    """The rows of a section. The field of a column says in its metadata what the column means (`doc`)."""
+    import pyarrow as pa
+
+    names = unique([column.name for column in section.columns])
+    columns = zip(*section.rows, strict=True) if section.rows else [() for _ in names]
+    arrays = [_array(column.type, values) for column, values in zip(section.columns, columns, strict=True)]
+    fields = [
+        pa.field(name, array.type, metadata={"doc": column.doc})
+        for name, column, array in zip(names, section.columns, arrays, strict=True)
+    ]
+    return pa.table(arrays, schema=pa.schema(fields))
+
+
+def _array(type_: str, values: Any) -> pa.Array:
+    """Values of a DuckDB type; what has no plain type of Arrow becomes text."""
+    import pyarrow as pa
+
+    base = type_.partition("(")[0]
+    if base in WHOLE:
+        try:
+            return pa.array(values, pa.int64())
+        except (OverflowError, pa.ArrowInvalid):
+            return pa.array(values, pa.decimal128(38, 0))
+    if base in REAL or base == "DECIMAL":
+        return pa.array([None if value is None else float(value) for value in values], pa.float64())
+    if base == "BOOLEAN":
+        return pa.array(values, pa.bool_())
+    if type_ == "VARCHAR[]":
+        return pa.array([None if value is None else list(value) for value in values], pa.list_(pa.string()))
+    if type_.endswith("[]") and values:
+        return pa.array([plain(value) for value in values])
+    return pa.array([None if value is None else str(plain(value)) for value in values], pa.string())
