@@ -221,15 +221,8 @@ _TIMES = ("saving_ns", "step_ns", "run_ns", "saving_pct")
 
 
 def _finding(rule: sql.Query, status: str, reason: str, **facts: Any) -> Finding:
-    nothing: dict[str, Any] = {
-        **dict.fromkeys(("rank", "work_ns", *_TIMES)),
-        **dict.fromkeys(("record", "problem", "place", "confidence", "of"), ""),
-        "n_ranks": 0,
-        "evidence": (),
-        "fix": fix_of(rule, ()),
-    }
-    texts = {name: rule.extra[name] for name in ("why", "cost", "unless")}
-    return Finding(rule=rule.name, title=rule.title, status=status, reason=reason, **{**nothing, **texts, **facts})
+    texts = {"fix": fix_of(rule, ()), **{name: rule.extra[name] for name in ("why", "cost", "unless")}}
+    return Finding(rule=rule.name, title=rule.title, status=status, reason=reason, **{**texts, **facts})
 
 
 def _keys(connection: duckdb.DuckDBPyConnection) -> dict[int, tuple[str, ...]]:

@@ -130,28 +130,28 @@ class Finding:
     status: str
     reason: str
     """Why there is no answer, or what was found but is too little to matter."""
-    problem: str
-    place: str
-    rank: int | None
-    n_ranks: int
-    saving_ns: int | None
+    problem: str = ""
+    place: str = ""
+    rank: int | None = None
+    n_ranks: int = 0
+    saving_ns: int | None = None
     """Upper bound of what the fix can give, by the path where that is known; None where no bound can be stated."""
-    work_ns: int | None
+    work_ns: int | None = None
     """The rule's own bound, before the critical path was asked."""
-    step_ns: int | None
-    saving_pct: float | None
+    step_ns: int | None = None
+    saving_pct: float | None = None
     """Share of `step_ns`, or of `run_ns`."""
-    confidence: str
-    evidence: tuple[str, ...]
-    fix: str
-    why: str
-    cost: str
-    unless: str
-    run_ns: int | None
+    confidence: str = ""
+    evidence: tuple[str, ...] = ()
+    fix: str = ""
+    why: str = ""
+    cost: str = ""
+    unless: str = ""
+    run_ns: int | None = None
     """The recording, for what is once per run or between steps: such a finding has no `step_ns`."""
-    record: str
+    record: str = ""
     """Data to record to get an answer."""
-    of: str
+    of: str = ""
     """Denominator of `saving_pct`: the step, the recording, or the recording, once; empty if not found."""
     path: str = ""
     """Whether its work is on the critical path of a step, is not, or that is not known; empty where nothing of the
