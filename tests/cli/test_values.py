@@ -19,7 +19,7 @@ def test_sizes(text: str, n_bytes: int) -> None:
 
 
 def test_a_cap_may_be_nothing_at_all() -> None:
-    assert [values.size_or_zero(text) for text in ("0", "0MB", "64MB", "1GiB")] == [0, 0, 64_000_000, 1 << 30]
+    assert [values.size(text, least=0) for text in ("0", "0MB", "64MB", "1GiB")] == [0, 0, 64_000_000, 1 << 30]
 
 
 @pytest.mark.parametrize("text", ["", "GB", "0", "-1GB", "2 apples", "1e3"])

@@ -24,6 +24,7 @@ import os
 import sys
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -85,10 +86,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help=f"passes to plan from a study: {', '.join(PASSES)} (default: all)",
     )  # fmt: skip
     parser.add_argument(
-        "--workspace", type=values.size_or_zero, metavar="SIZE", help="workspace that any pass may use, such as 64MB"
+        "--workspace", type=_workspace, metavar="SIZE", help="workspace that any pass may use, such as 64MB"
     )
     parser.add_argument(
-        "--workspace-total", type=values.size_or_zero, metavar="SIZE", help="total workspace, one buffer per pass"
+        "--workspace-total", type=_workspace, metavar="SIZE", help="total workspace, one buffer per pass"
     )
     parser.add_argument(
         "--numerics", choices=("close", "equal"), default="close",
@@ -272,3 +273,4 @@ def _pairs(text: str) -> int:
 
 
 _any_pairs = values.at_least(0, "is not a number of pairs; 0 leaves them out", 9999)
+_workspace = partial(values.size, least=0)

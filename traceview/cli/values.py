@@ -83,20 +83,12 @@ def pair(form: str) -> Callable[[str], tuple[str, str]]:
     return read
 
 
-def size(text: str) -> int:
-    """Return the bytes of a text such as 512MB, 2GB, 1.5GiB or a plain number; 0 is refused."""
-    n_bytes = size_or_zero(text)
-    if not n_bytes:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a size; write for example 512MB or 2GB")
-    return n_bytes
-
-
-def size_or_zero(text: str) -> int:
-    """Return the bytes of such a text, or 0."""
+def size(text: str, least: int = 1) -> int:
+    """Return the bytes, this many or more, of a text such as 512MB, 2GB, 1.5GiB or a plain number."""
     match = _SIZE.fullmatch(text.strip())
-    if not match:
+    n_bytes = int(float(match[1]) * (1024 if match[3] else 1000) ** _POWERS[match[2].upper()]) if match else -1
+    if n_bytes < least:
         raise argparse.ArgumentTypeError(f"{text!r} is not a size; write for example 512MB or 2GB")
-    n_bytes = int(float(match[1]) * (1024 if match[3] else 1000) ** _POWERS[match[2].upper()])
     if n_bytes > MOST_BYTES:
         raise argparse.ArgumentTypeError(f"{text!r} is more than any machine has; write for example 512MB or 2GB")
     return n_bytes
