@@ -30,6 +30,12 @@ ASOF join to find few rows, it would compare each row with each, which takes min
 _NUMBERS = itertools.count()
 
 
+def config(threads: int | None, memory_bytes: int | None) -> dict[str, Any]:
+    """The settings of every connection, with at most these threads and this memory."""
+    limits = {"threads": threads, "memory_limit": memory_bytes and f"{max(1, memory_bytes // 1_000_000)}MB"}
+    return {**SETTINGS, **{name: limit for name, limit in limits.items() if limit}}
+
+
 def connect(
     readable: Iterable[Path] = (),
     options: Options | None = None,
@@ -42,12 +48,9 @@ def connect(
     memory count. What does not fit memory is spilled among temporary files. `is_limit_open`: the memory limit can still
     be set, for work that is tried with little first.
     """
-    config = {**SETTINGS, "python_enable_replacements": False, "temp_directory": _spill()}
-    if options and options.threads:
-        config["threads"] = options.threads
-    if options and options.memory_bytes:
-        config["memory_limit"] = f"{max(1, options.memory_bytes // 1_000_000)}MB"
-    connection = duckdb.connect(":memory:", config=config)
+    limits = config(options.threads, options.memory_bytes) if options else SETTINGS
+    own: dict[str, Any] = {"python_enable_replacements": False, "temp_directory": _spill()}
+    connection = duckdb.connect(":memory:", config={**limits, **own})
     # Where no script is run, DuckDB draws one, on standard output, which is for answers. In a notebook without
     # ipywidgets it draws none and refuses to be told so.
     with contextlib.suppress(duckdb.InvalidInputException):

@@ -47,11 +47,7 @@ class _Database:
     @classmethod
     def open(cls, settings: Settings, is_reused: bool) -> _Database:
         threads, memory_bytes, is_small = settings
-        config: dict[str, Any] = {**confine.SETTINGS, "preserve_insertion_order": False}
-        if threads:
-            config["threads"] = threads
-        if memory_bytes:
-            config["memory_limit"] = f"{memory_bytes // 1_000_000}MB"
+        config = {**confine.config(threads, memory_bytes), "preserve_insertion_order": False}
         if is_small:
             config["disabled_optimizers"] = LAVISH
         connection = duckdb.connect(":memory:", config=config)
