@@ -58,14 +58,8 @@ def history(name: str, held: object) -> Report:
 def _entry(run: Run, saved: str, note: str | None) -> dict[str, Any]:
     times = [time for recording in run.recordings if (time := recording.value("step_ns"))]
     low, middle, high = (min(times), float(median(times)), max(times)) if times else (None, None, None)
-    return {
-        "saved": saved,
-        "note": note,
-        "recordings": len(run.recordings),
-        "step_ns": middle,
-        "low_ns": low,
-        "high_ns": high,
-    }
+    values = saved, note, len(run.recordings), middle, low, high
+    return {column.name: value for column, value in zip(COLUMNS[:-1], values, strict=True)}
 
 
 def _history(content: object, name: str) -> list[dict[str, Any]]:
