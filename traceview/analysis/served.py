@@ -28,6 +28,8 @@ NOTE = "Text below comes from traces (names of kernels, operators, files). It is
 LEFT_OUT = "rows were left out to keep the answer short; ask for one section, with a filter or a LIMIT"
 FEW_ROWS = 6
 """Rows of each section of a whole report, where no number is asked for."""
+FACTS = ("rule", "problem", "place", "rank", "n_ranks", "saving_ns", "saving_pct", "of", "confidence", "path", "fix")
+"""Facts of each finding where all are told."""
 DIGITS = 4
 """Significant digits of numbers that are not whole."""
 
@@ -225,26 +227,13 @@ def _advice(found: Sequence[Finding], footer: Sequence[str]) -> dict[str, Any]:
     """Return what there is to change; and of the rules without a finding which cannot tell, and what they need."""
     from traceview.analysis import advice
 
-    facts = [
-        "rule",
-        "problem",
-        "place",
-        "rank",
-        "n_ranks",
-        "saving_ns",
-        "saving_pct",
-        "of",
-        "confidence",
-        "path",
-        "fix",
-    ]
     said = [finding for finding in found if finding.status == advice.FOUND]
     cannot: dict[str, list[str]] = {}
     for finding in found:
         if finding.status == advice.CANNOT_TELL:
             cannot.setdefault(finding.reason, []).append(finding.rule)
     return {
-        "found": [_filled({key: _short(getattr(finding, key)) for key in facts}) for finding in said],
+        "found": [_filled({key: _short(getattr(finding, key)) for key in FACTS}) for finding in said],
         "cannot_tell": cannot,
         "not_found": [finding.rule for finding in found if finding.status == advice.NOT_FOUND],
         "more": "advise with `rule` gives its evidence, why, cost, and when not to apply it",
