@@ -31,7 +31,6 @@ from traceview.errors import UsageError, writing
 from traceview.lazy import duckdb
 
 if TYPE_CHECKING:
-    from traceview.analysis.model import Column
     from traceview.store.reader import Reader
 
 HELP = "run SQL on a trace: a query, a file, or an interactive prompt"
@@ -138,45 +137,24 @@ def pieces(
     if text.strip().startswith("."):
         yield explained(connection, text.strip().rstrip(";").split(), form)
         return
+    from traceview.analysis.model import Column
     from traceview.store import queries
 
     with queries.reading(connection, text) as kind:
-        columns, batches = rows_of(connection, text)
+        cursor = connection.execute(text)
+        # In batches, so that memory does not grow with the answer.
+        batches = iter(lambda: cursor.fetchmany(BATCH), [])
         if form == "table" and kind == "EXPLAIN":
             yield plan_text(batches)
             return
-        rows = _Rows(batches, limit)
-        yield from render.renderer(form).stream(columns, rows, is_for_file)
-        if rows.n_left_out:
-            total = limit + rows.n_left_out
+        columns = [Column(entry[0], str(entry[1]), "") for entry in cursor.description or ()]
+        shown: Iterable[list[tuple[Any, ...]]] = [cursor.fetchmany(limit)] if limit else batches
+        yield from render.renderer(form).stream(columns, shown, is_for_file)
+        if n_left_out := sum(map(len, batches)):
+            total = limit + n_left_out
             yield f"{total:,} rows in all; the first {limit:,} are shown (.limit N shows more).\n"
     if form == "table" and queries.lacks_kernels(connection, text):
         yield "This capture holds no kernels of a device; the view activities has what its CPU ran.\n"
-
-
-class _Rows:
-    """Batches of rows up to a limit (0: none), and the number of rows after it."""
-
-    def __init__(self, batches: Iterable[list[tuple[Any, ...]]], limit: int) -> None:
-        self.batches, self.limit, self.n_left_out = batches, limit, 0
-
-    def __iter__(self) -> Iterator[list[tuple[Any, ...]]]:
-        room = self.limit
-        for batch in self.batches:
-            shown = batch[:room] if self.limit else batch
-            room -= len(shown)
-            self.n_left_out += len(batch) - len(shown)
-            if shown:
-                yield shown
-
-
-def rows_of(connection: duckdb.DuckDBPyConnection, text: str) -> tuple[list[Column], Iterator[list[tuple[Any, ...]]]]:
-    """The columns of a query and its rows in batches, so that memory does not grow with the answer."""
-    from traceview.analysis.model import Column
-
-    cursor = connection.execute(text)
-    columns = [Column(entry[0], str(entry[1]), "") for entry in cursor.description or ()]
-    return columns, iter(lambda: cursor.fetchmany(BATCH), [])
 
 
 def arrow(connection: duckdb.DuckDBPyConnection, text: str) -> Iterator[Any]:
