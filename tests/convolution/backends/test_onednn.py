@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import stat
 from pathlib import Path
 
 import pytest
@@ -65,14 +63,6 @@ def test_an_implementation_is_found_again_by_its_name_and_layouts() -> None:
 
 
 @pytest.mark.slow
-def test_the_symbols_are_stored_and_only_trusted_from_ones_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    file = Path(torch.__file__).parent / "lib" / "libtorch_cpu.so"
-    found = onednn._offsets(file)
-    assert set(found) >= set(onednn.FUNCTIONS)
-    (stored,) = (tmp_path / "traceview").iterdir()
-    assert stat.S_IMODE(stored.parent.stat().st_mode) == 0o700
-    stored.write_text(json.dumps({"dnnl_version": 1}))
-    assert onednn._offsets(file) == {"dnnl_version": 1}, "it is read where it is ours"
-    stored.chmod(0o666)
-    assert onednn._offsets(file) == found, "and looked up again where others may write"
+def test_every_symbol_is_found() -> None:
+    found = onednn._offsets(Path(torch.__file__).parent / "lib" / "libtorch_cpu.so")
+    assert set(found) == {*onednn.FUNCTIONS, onednn.ANCHOR} and all(found.values())
