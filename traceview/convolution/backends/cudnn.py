@@ -90,7 +90,10 @@ class Problem:
             for name, shape in shapes(layer).items()
         }
         self.operands, self.result = OPERANDS[direction], RESULT[direction]
-        self.given = [self._tensor(name) for name in self.operands]
+        self.given = [
+            self.graph.tensor(name=name, dim=[*like.shape], stride=[*like.stride()], data_type=kind)
+            for name, like in ((name, self.like[name]) for name in self.operands)
+        ]
         steps = {
             "padding": [layer.pad_h, layer.pad_w],
             "stride": [layer.stride_h, layer.stride_w],
@@ -105,12 +108,6 @@ class Problem:
         self.graph.build_operation_graph()
         self.graph.create_execution_plans([cudnn.heur_mode.A, cudnn.heur_mode.B, cudnn.heur_mode.FALLBACK])
         self.graph.check_support()
-
-    def _tensor(self, name: str) -> Any:
-        like = self.like[name]
-        kind = {torch.float32: "FLOAT", torch.float16: "HALF", torch.bfloat16: "BFLOAT16"}[like.dtype]
-        data_type = getattr(importlib.import_module("cudnn").data_type, kind)
-        return self.graph.tensor(name=name, dim=list(like.shape), stride=list(like.stride()), data_type=data_type)
 
 
 class Runner(runners.Runner):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 import os
 from ctypes import c_int, c_size_t, c_void_p
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -74,30 +75,23 @@ class Library:
         sizes: list[Any] = [c_int, c_size_t, c_size_t, c_size_t, Size, Padding, Size]
         pointers: list[Any] = [c_void_p] * 5 + [ctypes.POINTER(c_size_t), c_int, c_void_p, c_void_p, c_void_p]
         self.output.argtypes = [*sizes, *pointers]
-        self.pools: dict[int, Any] = {1: None}
+        self.pools: dict[int, Any] = {}
         if hasattr(os, "register_at_fork"):
             # Threads do not come along into a forked child.
-            os.register_at_fork(after_in_child=self._forget)
-
-    def _forget(self) -> None:
-        self.pools = {1: None}
+            os.register_at_fork(after_in_child=self.pools.clear)
 
     def pool(self) -> Any:
         """Threads of NNPACK, as many as PyTorch has."""
         n = torch.get_num_threads()
-        if n not in self.pools:
+        if n > 1 and n not in self.pools:
             self.pools[n] = self.create(n)
-        return self.pools[n]
+        return self.pools.get(n)
 
 
-_library: list[Library] = []
-
-
+@cache
 def library() -> Library:
     """The one of this process."""
-    if not _library:
-        _library.append(Library())
-    return _library[0]
+    return Library()
 
 
 def version() -> str:
