@@ -1,14 +1,13 @@
 """Built-in networks: `models/*.toml`, a layer in each line, and what follows from them: shapes, parameters, FLOP.
 
 A line is `name kind sizes`, with `s` stride, `p` padding, `g` groups, `ceil` for pooling that rounds up, `bn` for batch
-normalization in the place of a bias. `inception`, `inception_bn`, `basic` and `bottleneck` are blocks of several.
+normalization in the place of a bias. Blocks of several layers stand in `blocks.toml`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from traceview.errors import unknown
@@ -16,6 +15,7 @@ from traceview.experiments.algorithms.layers import Layer
 from traceview.paths import read_toml
 
 FOLDER = Path(__file__).parent / "models"
+BLOCKS = Path(__file__).with_name("blocks.toml")
 Shape = tuple[int, int, int]
 """Channels, height, width."""
 
@@ -101,22 +101,18 @@ class _Line:
     name: str
     kind: str
     sizes: list[int]
-    stride: int = 1
-    padding: int = 0
-    groups: int = 1
-    is_ceil: bool = False
-    has_norm: bool = False
+    stride: int
+    padding: int
+    groups: int
+    is_ceil: bool
+    has_norm: bool
 
 
 def _read(line: str) -> _Line:
     name, kind, *words = line.split()
-    found = _Line(name, kind, [int(word) for word in words if word.isdigit()])
-    for word in words:
-        match = re.fullmatch(r"([spg])(\d+)", word)
-        if match:
-            field = {"s": "stride", "p": "padding", "g": "groups"}[match[1]]
-            found = replace(found, **{field: int(match[2])})  # type: ignore[arg-type]
-    return replace(found, is_ceil="ceil" in words, has_norm="bn" in words)
+    steps = {"s": 1, "p": 0, "g": 1} | {word[0]: int(word[1:]) for word in words if re.fullmatch(r"[spg]\d+", word)}
+    sizes = [int(word) for word in words if word.isdigit()]
+    return _Line(name, kind, sizes, steps["s"], steps["p"], steps["g"], "ceil" in words, "bn" in words)
 
 
 class _Builder:
@@ -129,17 +125,8 @@ class _Builder:
     def add(self, text: str) -> None:
         """One line; the shape afterwards is that of its result."""
         line = _read(text)
-        kinds: dict[str, Callable[[_Line], None]] = {
-            "conv": self._conv,
-            "fc": self._fc,
-            "max": self._pool,
-            "avg": self._pool,
-            "inception": self._inception,
-            "inception_bn": self._inception_bn,
-            "basic": self._basic,
-            "bottleneck": self._bottleneck,
-        }
-        kinds[line.kind](line)
+        layers = {"conv": self._conv, "fc": self._fc, "max": self._pool, "avg": self._pool}
+        layers.get(line.kind, self._block)(line)
 
     def _put(self, node: Node) -> None:
         self.nodes.append(node)
@@ -164,50 +151,21 @@ class _Builder:
         high, wide = ((size + 2 * line.padding - line.sizes[0] + more) // line.stride + 1 for size in sizes)
         self._put(Node(line.name, line.kind, self.shape, (channels, high, wide)))
 
-    def _branches(self, branches: list[list[str]]) -> None:
-        """Branches from one input, their results behind each other."""
-        given, channels = self.shape, 0
-        for branch in branches:
+    def _block(self, line: _Line) -> None:
+        about, given = read_toml(BLOCKS)[line.kind], self.shape
+        values = {"name": line.name, "stride": line.stride, **dict(zip(about["sizes"], line.sizes, strict=True))}
+        branches = [[text.format_map(values) for text in branch] for branch in about.get("branches", ())]
+        channels = 0
+        for branch in filter(None, ([text for text in branch if " conv 0 " not in text] for branch in branches)):
             self.shape = given
             for text in branch:
                 self.add(text)
             channels += self.shape[0]
-        self.shape = (channels, *self.shape[1:])
-
-    def _inception(self, line: _Line) -> None:
-        one, reduce3, three, reduce5, five, pool = line.sizes
-        name = line.name
-        third = [f"{name}/5x5_reduce conv {reduce5} 1", f"{name}/5x5 conv {five} 5 p2"]
-        last = [f"{name}/pool max 3 p1", f"{name}/pool_proj conv {pool} 1"]
-        second = [f"{name}/3x3_reduce conv {reduce3} 1", f"{name}/3x3 conv {three} 3 p1"]
-        self._branches([[f"{name}/1x1 conv {one} 1"], second, third, last])
-
-    def _inception_bn(self, line: _Line) -> None:
-        one, reduce3, three, reduce_double, double, pool = line.sizes
-        name = line.name
-        first = [f"{name}/1x1 conv {one} 1 bn"] if one else None
-        second = [f"{name}/3x3_reduce conv {reduce3} 1 bn", f"{name}/3x3 conv {three} 3 p1 bn"]
-        third = [f"{name}/double3x3_reduce conv {reduce_double} 1 bn", f"{name}/double3x3_a conv {double} 3 p1 bn"]
-        third.append(f"{name}/double3x3_b conv {double} 3 p1 bn")
-        last = [f"{name}/pool max 3 p1", *([f"{name}/pool_proj conv {pool} 1 bn"] if pool else [])]
-        self._branches([branch for branch in (first, second, third, last) if branch])
-
-    def _residual(self, line: _Line, branch: list[str], filters: int) -> None:
-        given = self.shape
-        for text in branch:
-            self.add(text)
-        if line.stride > 1 or given[0] != filters:
+        self.shape = (channels or given[0], *self.shape[1:])
+        for text in about.get("residual", ()):
+            self.add(text.format_map(values))
+        filters = self.shape[0]
+        if "residual" in about and (line.stride > 1 or given[0] != filters):
             out, self.shape = self.shape, given
             self.add(f"{line.name}.downsample conv {filters} 1 s{line.stride} bn")
             self.shape = out
-
-    def _basic(self, line: _Line) -> None:
-        filters = line.sizes[0]
-        first = f"{line.name}.conv1 conv {filters} 3 p1 s{line.stride} bn"
-        self._residual(line, [first, f"{line.name}.conv2 conv {filters} 3 p1 bn"], filters)
-
-    def _bottleneck(self, line: _Line) -> None:
-        filters = line.sizes[0]
-        branch = [f"{line.name}.conv1 conv {filters} 1 bn", f"{line.name}.conv2 conv {filters} 3 p1 s{line.stride} bn"]
-        branch.append(f"{line.name}.conv3 conv {4 * filters} 1 bn")
-        self._residual(line, branch, 4 * filters)
