@@ -10,6 +10,9 @@ from typing import Any
 
 import torch
 
+from .backends.runners import RESULT, shapes
+from .passes import own, steps_of
+
 
 class Exact:
     """Some of the result of a pass in double precision.
@@ -27,19 +30,10 @@ class Exact:
             first, second = first if channels is None else first[:, channels], second[:, self.picked]
         else:
             first = first[self.picked]
-        steps = [[spec.stride_h, spec.stride_w], [spec.pad_h, spec.pad_w], [spec.dilation_h, spec.dilation_w]]
-        rest = (*steps, False, [0, 0], groups)
-        aten, one, other = torch.ops.aten, first.double(), second.double()
+        one, other = first.double(), second.double()
+        like = one.new_empty((len(self.picked), *shapes(spec)[RESULT[direction]][1:]))
         with torch.no_grad():
-            if direction == "fprop":
-                self.result = aten.convolution(one, other, None, *rest)
-            elif direction == "dgrad":
-                image = one.new_empty((len(one), spec.in_channels, spec.height, spec.width))
-                self.result = aten.convolution_backward(one, image, other, None, *rest, [True, False, False])[0]
-            else:
-                size = spec.in_channels // spec.groups, spec.filter_height, spec.filter_width
-                filters = one.new_empty((len(self.picked), *size))
-                self.result = aten.convolution_backward(other, one, filters, None, *rest, [False, True, False])[1]
+            self.result = own(direction, one, other, (*steps_of(spec)[:-1], groups), like=like)
         self.largest = float(self.result.abs().max()) or 1.0
 
     def error(self, result: torch.Tensor) -> float:

@@ -100,6 +100,27 @@ def is_plain() -> bool:
     )
 
 
+def steps_of(layer: Any) -> tuple[Any, ...]:
+    """Stride, padding, dilation, transposed, padding of the output, groups: as aten::convolution takes them."""
+    pairs = [[getattr(layer, f"{name}_h"), getattr(layer, f"{name}_w")] for name in ("stride", "pad", "dilation")]
+    return (*pairs, False, [0, 0], layer.groups)
+
+
+def own(
+    direction: str, first: torch.Tensor, second: torch.Tensor, steps: Sequence[Any], bias: Any = None, like: Any = None
+) -> torch.Tensor:
+    """Run PyTorch's own operator; of gradients `like` has the shape and the layout of the result."""
+    if direction == "fprop":
+        return torch.ops.aten.convolution(first, second, bias, *steps)  # type: ignore[no-any-return]
+    results = torch.ops.aten.convolution_backward(*_backward(direction, first, second, steps, like))
+    return results[0 if direction == "dgrad" else 1]  # type: ignore[no-any-return]
+
+
+def _backward(direction: str, first: Any, second: Any, steps: Sequence[Any], like: Any) -> list[Any]:
+    dy, x, w = (first, like, second) if direction == "dgrad" else (second, first, like)
+    return [dy, x, w, None, *steps, [direction == "dgrad", direction == "wgrad", False]]
+
+
 def filter_of(shape: dict[str, Any]) -> tuple[int, ...]:
     """The shape of a layer's filter."""
     per_group = shape["in_channels"] // shape["groups"]
@@ -137,13 +158,10 @@ def recorded(
     stack = ExitStack()
     if RECORD is None:
         return stack
-    first, second = operands
     if direction == "fprop":
-        stack.enter_context(RECORD(FORWARD, [first, second, bias, *steps]))
+        stack.enter_context(RECORD(FORWARD, [*operands, bias, *steps]))
     else:
-        dy, x, w = (first, like, second) if direction == "dgrad" else (second, first, like)
-        mask = [direction == "dgrad", direction == "wgrad", False]
-        stack.enter_context(RECORD(BACKWARD, [dy, x, w, None, *steps, mask]))
+        stack.enter_context(RECORD(BACKWARD, _backward(direction, *operands, steps, like)))
     if choice:
         # Without parentheses, which would make it look like a function of C++.
         name = re.sub(r"[()]", "", choice["implementation"])

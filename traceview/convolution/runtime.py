@@ -26,7 +26,7 @@ import torch
 
 from . import passes
 from .exact import Exact
-from .passes import UNTOLD, filter_of, has_filter, is_float, is_plain, output_of, prepare, settings_of
+from .passes import UNTOLD, filter_of, has_filter, is_float, is_plain, output_of, prepare, settings_of, steps_of
 from .plan import DIRECTIONS, SHAPE, PlanError, check, is_exact
 
 MOST_BYTES = 16 << 20
@@ -93,8 +93,7 @@ class Planned:
         self.memory = memory or Memory(plan)
         self.input = tuple(shape[name] for name in ("batch", "in_channels", "height", "width"))
         self.filter, self.output = filter_of(shape), output_of(shape)
-        steps = [[shape[f"{name}_h"], shape[f"{name}_w"]] for name in ("stride", "pad", "dilation")]
-        self.steps = (*steps, False, [0, 0], shape["groups"])
+        self.steps = steps_of(self.spec)
         self.format = torch.channels_last if entry["layout"] == "nhwc" else torch.contiguous_format
         self.choices = {direction: entry.get(direction) for direction in DIRECTIONS}
         self.passes: dict[str, Any] = {}
@@ -224,15 +223,12 @@ class Planned:
         self, direction: str, first: torch.Tensor, second: torch.Tensor, bias: Any = None, like: Any = None
     ) -> torch.Tensor:
         """Run PyTorch's own code, in the layout of the plan; `like` has the shape of the result."""
-        aten = torch.ops.aten
-        if direction == "fprop":
-            return aten.convolution(first.contiguous(memory_format=self.format), second, bias, *self.steps)  # type: ignore[no-any-return]
-        dy, x, w = (first, like, second) if direction == "dgrad" else (second, first, like)
-        dy = dy.contiguous(memory_format=self.format)
-        x = x.contiguous(memory_format=self.format)
-        mask = [direction == "dgrad", direction == "wgrad", False]
-        results = aten.convolution_backward(dy, x, w, None, *self.steps, mask)
-        return results[0 if direction == "dgrad" else 1]  # type: ignore[no-any-return]
+        first = first.contiguous(memory_format=self.format)
+        if direction == "dgrad":
+            like = like.contiguous(memory_format=self.format)
+        elif direction == "wgrad":
+            second = second.contiguous(memory_format=self.format)
+        return passes.own(direction, first, second, self.steps, bias, like)
 
 
 class Convolution(torch.autograd.Function):

@@ -6,6 +6,7 @@ from typing import Any
 
 import torch
 
+from ..passes import own, steps_of
 from . import runners
 from .runners import FORMATS, OPERANDS, RESULT, shapes
 from .runners import version as version
@@ -37,19 +38,12 @@ class Runner(runners.Runner):
     """One pass through `aten::convolution` or `aten::convolution_backward` with a mask."""
 
     def __init__(self, layer: Any, direction: str, memory_format: torch.memory_format) -> None:
-        self.operands = OPERANDS[direction]
-        self.direction = direction
-        self.memory_format = memory_format
-        steps = [[layer.stride_h, layer.stride_w], [layer.pad_h, layer.pad_w], [layer.dilation_h, layer.dilation_w]]
-        self.forward = (None, *steps, False, [0, 0], layer.groups)
-        self.backward = (None, *steps, False, [0, 0], layer.groups, [direction == "dgrad", direction == "wgrad", False])
-        # Of what the gradient does not depend on, the operator reads the shape and the layout only.
-        self.blank = None
+        self.operands, self.direction, self.memory_format = OPERANDS[direction], direction, memory_format
+        self.steps, self.blank = steps_of(layer), None
         if direction != "fprop":
-            empty = torch.empty(
-                shapes(layer)[RESULT[direction]], dtype=getattr(torch, layer.dtype), device=layer.device
-            )
-            self.blank = empty.contiguous(memory_format=memory_format)
+            # Of what the gradient does not depend on, the operator reads the shape and the layout only.
+            facts = {"dtype": getattr(torch, layer.dtype), "device": layer.device, "memory_format": memory_format}
+            self.blank = torch.empty(shapes(layer)[RESULT[direction]], **facts)
 
     def pack(self, name: str, tensor: torch.Tensor) -> torch.Tensor:
         """The tensor in this layout."""
@@ -57,11 +51,4 @@ class Runner(runners.Runner):
 
     def run(self, first: torch.Tensor, second: torch.Tensor) -> torch.Tensor:
         """The pass."""
-        aten = torch.ops.aten
-        if self.direction == "fprop":
-            out: torch.Tensor = aten.convolution(first, second, *self.forward)
-        elif self.direction == "dgrad":
-            out = aten.convolution_backward(first, self.blank, second, *self.backward)[0]
-        else:
-            out = aten.convolution_backward(second, first, self.blank, *self.backward)[1]
-        return out
+        return own(self.direction, first, second, self.steps, like=self.blank)
