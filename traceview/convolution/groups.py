@@ -17,7 +17,7 @@ from typing import Any
 
 import torch
 
-from .backends.runners import OPERANDS, shapes
+from .backends.runners import OPERANDS, offered, shapes
 from .exact import Exact
 from .measure import Spent, load_ns, most_allocated, names, printed, profiled, timed, turns
 
@@ -144,7 +144,7 @@ class Measurement:
                 raise LookupError(reason or f"runs on {', '.join(backend.DEVICES)} only")
             rows = backend.implementations(self.group.layer, self.group.direction)
         except Exception as error:
-            rows = [{"implementation": "any", "layout_in": "any", "layout_out": "any", "reason": _sentence(error)}]
+            rows = [offered("any", None, "any", _sentence(error))]
         return [Candidate(backend, row) for row in rows]
 
     def _part(self, candidate: Candidate, repeats: int, best: int | None) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 import torch
 
 from . import runners
-from .runners import FORMATS, OPERANDS, RESULT, shapes
+from .runners import FORMATS, OPERANDS, RESULT, offered, shapes
 
 NAME = "cudnn"
 DEVICES = ("cuda",)
@@ -48,21 +48,20 @@ def implementations(layer: Any, direction: str) -> list[dict[str, Any]]:
     if reason is None and layer.dtype not in TYPES:
         reason = f"no type {layer.dtype}"
     if reason:
-        facts = {"implementation": "any", "algorithm": None, "layout_in": "any", "layout_out": "any"}
-        return [{**facts, "reason": reason}]
+        return [offered("any", None, "any", reason)]
     rows = []
     for layout in FORMATS:
         try:
             graph = Problem(layer, direction, layout).graph
         except RuntimeError as error:
-            facts = {"implementation": "any", "algorithm": None, "layout_in": layout, "layout_out": layout}
-            rows.append({**facts, "reason": " ".join(str(error).split())[:200]})
+            rows.append(offered("any", None, layout, " ".join(str(error).split())[:200]))
             continue
-        for place in range(graph.get_execution_plan_count()):
-            row = {"implementation": graph.get_plan_name_at_index(place), "algorithm": None, "place": place}
-            row |= {"layout_in": layout, "layout_out": layout, "reason": None}
-            rows.append(row)
+        rows += [offered(name, None, layout) for name in _plans(graph)]
     return rows
+
+
+def _plans(graph: Any) -> list[str]:
+    return [graph.get_plan_name_at_index(place) for place in range(graph.get_execution_plan_count())]
 
 
 def prepare(implementation: dict[str, Any], layer: Any, direction: str) -> Runner:
@@ -113,13 +112,13 @@ class Problem:
 class Runner(runners.Runner):
     """One plan with its workspace."""
 
-    def __init__(self, row: dict[str, Any], layer: Any, direction: str) -> None:
-        self.problem = Problem(layer, direction, row["layout_in"])
+    def __init__(self, given: dict[str, Any], layer: Any, direction: str) -> None:
+        self.problem = Problem(layer, direction, given["layout_in"])
         graph = self.problem.graph
-        names = [graph.get_plan_name_at_index(place) for place in range(graph.get_execution_plan_count())]
-        if row["implementation"] not in names:
-            raise LookupError(f"cuDNN offers no plan {row['implementation']} here")
-        self.place = names.index(row["implementation"])
+        names = _plans(graph)
+        if given["implementation"] not in names:
+            raise LookupError(f"cuDNN offers no plan {given['implementation']} here")
+        self.place = names.index(given["implementation"])
         graph.build_plan_at_index(self.place)
         self.implementation, self.operands = names[self.place], OPERANDS[direction]
         self.workspace_bytes = int(graph.get_workspace_size_plan_at_index(self.place))

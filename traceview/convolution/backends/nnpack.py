@@ -16,7 +16,7 @@ from typing import Any
 import torch
 
 from . import runners
-from .runners import OPERANDS
+from .runners import OPERANDS, offered
 from .workspace import workspace
 
 NAME = "nnpack"
@@ -103,15 +103,13 @@ def implementations(layer: Any, direction: str) -> list[dict[str, Any]]:
     """FFT with two sizes of tiles, and Winograd, each with its workspace or the reason why not."""
     rows = []
     for name, (_, algorithm, _) in ALGORITHMS.items():
-        facts = {"implementation": name, "algorithm": algorithm, "layout_in": "nchw", "layout_out": "nchw"}
-        reason = why_not(layer, direction, name)
-        row: dict[str, Any] = {**facts, "reason": reason, "workspace_bytes": None}
+        reason, n_bytes = why_not(layer, direction, name), None
         if reason is None:
             try:
-                row["workspace_bytes"] = Problem(layer, direction, name).workspace()
+                n_bytes = Problem(layer, direction, name).workspace()
             except RuntimeError as error:
-                row["reason"] = str(error)
-        rows.append(row)
+                reason = str(error)
+        rows.append(offered(name, algorithm, "nchw", reason, workspace_bytes=n_bytes))
     return rows
 
 

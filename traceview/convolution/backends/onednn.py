@@ -16,7 +16,7 @@ from typing import Any
 
 import torch
 
-from .runners import FORMATS, OPERANDS, RESULT, shapes
+from .runners import FORMATS, OPERANDS, RESULT, offered, shapes
 from .workspace import workspace
 
 SCRATCHPAD_USER = 1
@@ -176,23 +176,24 @@ def implementations(layer: Any, direction: str) -> list[dict[str, Any]]:
             raise Absent(f"oneDNN has no convolution of {layer.dtype} on a CPU")
         library()
     except Absent as error:
-        return [_row("any", None, ANY, ANY, str(error))]
+        return [offered("any", None, ANY, str(error))]
     found: dict[tuple[str, ...], dict[str, Any]] = {}
     missing = []
     for algorithm, number in ALGORITHMS.items():
         n_before = len(found)
         for request in (ANY, NHWC, NCHW):
-            for place, handle in enumerate(_described(layer, direction, request, number)):
+            for handle in _described(layer, direction, request, number):
                 made = Described(handle, direction)
-                row = _row(made.name, None, made.layout_in, made.layout_out, REFERENCE if made.is_reference else None)
-                row["label"] = f"{made.name}, {made.layout_in} to {made.layout_out}"
-                row |= {"request": request, "place": place, "number": number, "workspace_bytes": made.scratchpad}
+                reason = REFERENCE if made.is_reference else None
+                offer = offered(made.name, None, made.layout_in, reason, layout_out=made.layout_out)
+                offer["label"] = f"{made.name}, {made.layout_in} to {made.layout_out}"
+                offer |= {"request": request, "number": number, "workspace_bytes": made.scratchpad}
                 # The reference takes any layout, so that it would stand there once for each.
                 layouts = () if made.is_reference else (made.layout_in, made.layout_out)
-                found.setdefault((made.name, *layouts), row)
+                found.setdefault((made.name, *layouts), offer)
         if len(found) == n_before:
             reason = f"oneDNN {library().version} has no {algorithm} convolution for this layer on this processor"
-            missing.append(_row(algorithm, algorithm, ANY, ANY, reason))
+            missing.append(offered(algorithm, algorithm, ANY, reason))
     return [*found.values(), *missing]
 
 
@@ -208,11 +209,6 @@ def prepare(implementation: dict[str, Any], layer: Any, direction: str) -> Runne
                 if (made.name, made.layout_in, made.layout_out) == asked:
                     return Runner(made, layer, direction)
     raise LookupError(f"oneDNN does not enumerate {' '.join(asked)} here")
-
-
-def _row(name: str, algorithm: str | None, layout_in: str, layout_out: str, reason: str | None) -> dict[str, Any]:
-    facts = {"implementation": name, "algorithm": algorithm, "layout_in": layout_in, "layout_out": layout_out}
-    return {**facts, "reason": reason}
 
 
 def shape_of(layer: Any, name: str) -> tuple[int, ...]:

@@ -26,6 +26,14 @@ def shapes(layer: Any) -> dict[str, tuple[int, ...]]:
     return {"input": image, "filter": filter_of(vars(layer)), "grad_output": output_of(vars(layer))}
 
 
+def offered(
+    implementation: str, algorithm: str | None, layout: str, reason: str | None = None, **more: Any
+) -> dict[str, Any]:
+    """One implementation as a back-end lists it; `layout_out` is among `more` where it is another layout."""
+    facts = {"implementation": implementation, "algorithm": algorithm, "layout_in": layout, "layout_out": layout}
+    return {**facts, "reason": reason, **more}
+
+
 class Runner:
     """A pass whose operands are taken in plain order, and whose result is what PyTorch has."""
 

@@ -8,7 +8,7 @@ import torch
 
 from ..passes import own, steps_of
 from . import runners
-from .runners import FORMATS, OPERANDS, RESULT, shapes
+from .runners import FORMATS, OPERANDS, RESULT, offered, shapes
 from .runners import version as version
 
 NAME = "torch"
@@ -17,16 +17,8 @@ DEVICES = ("cpu", "cuda")
 
 def implementations(layer: Any, direction: str) -> list[dict[str, Any]]:
     """The default in both layouts; which kernel that is, PyTorch decides when it runs."""
-    return [
-        {
-            "implementation": "default" if layout == "nchw" else "default channels_last",
-            "algorithm": None,
-            "layout_in": layout,
-            "layout_out": layout,
-            "reason": None,
-        }
-        for layout in FORMATS
-    ]
+    names = {"nchw": "default", "nhwc": "default channels_last"}
+    return [offered(name, None, layout) for layout, name in names.items()]
 
 
 def prepare(implementation: dict[str, Any], layer: Any, direction: str) -> Runner:

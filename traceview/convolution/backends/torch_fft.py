@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 from . import runners
-from .runners import OPERANDS
+from .runners import OPERANDS, offered
 from .runners import version as version
 
 NAME = "torch_fft"
@@ -28,8 +28,7 @@ def implementations(layer: Any, direction: str) -> list[dict[str, Any]]:
         reason = "dilated filters and groups are not transformed"
     elif layer.dtype not in ("float32", "float64"):
         reason = f"no transform of {layer.dtype}"
-    facts = {"implementation": "whole-image FFT", "algorithm": "fft", "reason": reason}
-    return [{**facts, "layout_in": "nchw", "layout_out": "nchw"}]
+    return [offered("whole-image FFT", "fft", "nchw", reason)]
 
 
 def prepare(implementation: dict[str, Any], layer: Any, direction: str) -> Runner:

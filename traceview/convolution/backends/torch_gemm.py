@@ -13,7 +13,7 @@ from typing import Any
 import torch
 
 from . import runners
-from .runners import LAST, OPERANDS
+from .runners import LAST, OPERANDS, offered
 from .runners import version as version
 
 NAME = "torch_gemm"
@@ -33,10 +33,9 @@ def implementations(layer: Any, direction: str) -> list[dict[str, Any]]:
         reason = "PyTorch's unrolled convolution knows no groups and no dilation"
     elif layer.dtype != "float32":
         reason = f"float32 only, not {layer.dtype}"
-    facts = {"implementation": "im2col + GEMM", "algorithm": "explicit_gemm", "reason": reason}
-    rows = [{**facts, "layout_in": "nchw", "layout_out": "nchw"}]
+    rows = [offered("im2col + GEMM", "explicit_gemm", "nchw", reason)]
     if (layer.filter_height, layer.filter_width, layer.pad_h, layer.pad_w) == (1, 1, 0, 0):
-        rows.append({**facts, "implementation": POINTWISE, "layout_in": "nhwc", "layout_out": "nhwc"})
+        rows.append(offered(POINTWISE, "explicit_gemm", "nhwc", reason))
     return rows
 
 

@@ -20,7 +20,7 @@ from torch.nn import functional
 
 from ..winograd.fused import FLOAT_BYTES, BackwardFilter, Forward, kernels, up
 from ..winograd.matrices import Shape
-from .runners import LAST, OPERANDS, LastRunner
+from .runners import LAST, OPERANDS, LastRunner, offered
 from .workspace import workspace
 
 NAME = "winograd"
@@ -74,20 +74,13 @@ def implementations(layer: Any, direction: str) -> list[dict[str, Any]]:
     why = reason(layer)
     size = -(-layer.filter_height // layer.stride_h)
     sizes = None if why else Geometry(layer).shape
-    return [
-        {
-            "implementation": f"F({m}x{m},{size}x{size}) by {block}" + (f" in {parts}" if parts > 1 else ""),
-            "algorithm": "winograd",
-            "layout_in": "nhwc",
-            "layout_out": "nhwc",
-            "reason": why if sizes is None else too_large(sizes, m, block, parts),
-            "m": m,
-            "block": block,
-            "parts": parts,
-        }
-        for m in TILES.get(size, (4,))
-        for block, parts in (*((block, 1) for block in BLOCKS), *((BLOCKS[0], parts) for parts in PARTS))
-    ]
+    found = []
+    for m in TILES.get(size, (4,)):
+        for block, parts in (*((block, 1) for block in BLOCKS), *((BLOCKS[0], parts) for parts in PARTS)):
+            name = f"F({m}x{m},{size}x{size}) by {block}" + (f" in {parts}" if parts > 1 else "")
+            unfitting = why if sizes is None else too_large(sizes, m, block, parts)
+            found.append(offered(name, "winograd", "nhwc", unfitting, m=m, block=block, parts=parts))
+    return found
 
 
 def too_large(s: Shape, m: int, block: int, parts: int) -> str | None:

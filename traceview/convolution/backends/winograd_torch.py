@@ -13,7 +13,7 @@ from typing import Any
 import torch
 
 from ..winograd.matrices import Shape, matrices
-from .runners import LAST, OPERANDS, LastRunner
+from .runners import LAST, OPERANDS, LastRunner, offered
 from .runners import version as version
 from .winograd import TILES, Geometry, unfit
 from .workspace import FLOAT_BYTES, workspace
@@ -28,9 +28,8 @@ def implementations(layer: Any, direction: str) -> list[dict[str, Any]]:
     """Each size of tiles, each number of tiles at a time."""
     why = unfit(layer)
     size = -(-layer.filter_height // layer.stride_h)
-    facts = {"algorithm": "winograd", "layout_in": "nhwc", "layout_out": "nhwc", "reason": why}
     return [
-        {"implementation": f"F({m}x{m},{size}x{size}) by {block}", **facts, "m": m, "block": block}
+        offered(f"F({m}x{m},{size}x{size}) by {block}", "winograd", "nhwc", why, m=m, block=block)
         for m in TILES.get(size, (4,))
         for block in BLOCKS
     ]
@@ -95,11 +94,8 @@ class Pass(LastRunner):
         n, c, a, m = x.shape[0], self.shape.channels, self.a, self.m
         high, wide = self.padded
         padded = room[: n * high * wide * c].view(n, high, wide, c).zero_()
-        pad, rows, columns = (
-            self.shape.pad,
-            min(x.shape[2], high - self.shape.pad),
-            min(x.shape[3], wide - self.shape.pad),
-        )
+        pad = self.shape.pad
+        rows, columns = min(x.shape[2], high - pad), min(x.shape[3], wide - pad)
         padded[:, pad : pad + rows, pad : pad + columns].copy_(x.permute(0, 2, 3, 1)[:, :rows, :columns])
         steps = (wide * c, c, high * wide * c, m * wide * c, m * c, 1)
         tiles = n * self.down * self.across
