@@ -53,30 +53,9 @@ def open(task: dict[str, Any], say: Say) -> dict[str, Any]:  # noqa: A001
     return {"versions": versions, "torch": torch.__version__, "device": product, "threads": torch.get_num_threads()}
 
 
-def group(task: dict[str, Any], say: Say) -> None:
-    """Measure one group and say all of its rows."""
-    Measurement(task, say).run()
-
-
 def backend(name: str) -> ModuleType:
     """Return a back-end."""
     return importlib.import_module(f".backends.{name}", __package__)
-
-
-class Group:
-    """One pass of a layer: its tensors, and its result in double precision."""
-
-    def __init__(self, task: dict[str, Any]) -> None:
-        self.direction: str = task["direction"]
-        self.layer = SimpleNamespace(**task["layer"], batch=task["batch"], device=task["device"])
-        generator = torch.Generator().manual_seed(1)
-        dtype = getattr(torch, self.layer.dtype)
-        self.tensors = {
-            name: torch.randn(shapes(self.layer)[name], generator=generator).to(dtype).to(task["device"])
-            for name in OPERANDS[self.direction]
-        }
-        first, second = self.tensors.values()
-        self.exact = Exact(self.layer, self.direction, (first, second))
 
 
 class Candidate:
@@ -109,16 +88,28 @@ class Candidate:
         return {**found, **times} if status == "measured" else found
 
 
-class Measurement:
-    """Measures one group on one device with one number of threads."""
+def group(task: dict[str, Any], say: Say) -> None:
+    """Measure one group, a pass of a layer: time all that can run, in turns, and say every row."""
+    Group(task).measure(task, say)
 
-    def __init__(self, task: dict[str, Any], say: Say) -> None:
-        self.task, self.say, self.device = task, say, task["device"]
-        self.group = Group(task)
 
-    def run(self) -> None:
-        """Time all that can run, in turns, and say every row."""
-        task = self.task
+class Group:
+    """One pass of a layer on one device: its tensors, and its result in double precision."""
+
+    def __init__(self, task: dict[str, Any]) -> None:
+        self.direction, self.device = task["direction"], task["device"]
+        self.layer = SimpleNamespace(**task["layer"], batch=task["batch"], device=self.device)
+        generator = torch.Generator().manual_seed(1)
+        dtype = getattr(torch, self.layer.dtype)
+        self.tensors = {
+            name: torch.randn(shapes(self.layer)[name], generator=generator).to(dtype).to(self.device)
+            for name in OPERANDS[self.direction]
+        }
+        first, second = self.tensors.values()
+        self.exact = Exact(self.layer, self.direction, (first, second))
+
+    def measure(self, task: dict[str, Any], say: Say) -> None:
+        """Time every candidate."""
         candidates: list[Candidate] = []
         for name in task["backends"]:
             for candidate in self._listed(backend(name)):
@@ -130,11 +121,11 @@ class Measurement:
         able = [candidate for candidate in candidates if candidate.failure is None]
         for candidate in turns(able, SWEEPS):
             if candidate.failure is None:
-                self.say(begin=candidate.key)
+                say(begin=candidate.key)
                 best = min((self._load(spent) for each in able for spent in each.spent), default=None)
                 self._part(candidate, task["repeats"], best)
         for candidate in candidates:
-            self.say(row=candidate.answer())
+            say(row=candidate.answer())
 
     def _listed(self, backend: ModuleType) -> list[Candidate]:
         """List a back-end's candidates for a group, or the reason why it cannot run on this device."""
@@ -142,17 +133,16 @@ class Measurement:
             if self.device not in backend.DEVICES:
                 reason = backend.missing() if hasattr(backend, "missing") else None
                 raise LookupError(reason or f"runs on {', '.join(backend.DEVICES)} only")
-            rows = backend.implementations(self.group.layer, self.group.direction)
+            rows = backend.implementations(self.layer, self.direction)
         except Exception as error:
             rows = [offered("any", None, "any", _sentence(error))]
         return [Candidate(backend, row) for row in rows]
 
     def _part(self, candidate: Candidate, repeats: int, best: int | None) -> None:
         """Prepare, check and time one implementation."""
-        group = self.group
         try:
-            runner = candidate.backend.prepare(candidate.row, group.layer, group.direction)
-            packed = [self._packed(candidate, runner, name, group.tensors[name]) for name in runner.operands]
+            runner = candidate.backend.prepare(candidate.row, self.layer, self.direction)
+            packed = [self._packed(candidate, runner, name, self.tensors[name]) for name in runner.operands]
             out = runner.run(*packed)
             self._unpacked(candidate, runner, out)
             if not candidate.spent:
@@ -185,10 +175,10 @@ class Measurement:
     def _unpacked(self, candidate: Candidate, runner: Any, out: Any) -> None:
         runner.unpack(out).contiguous()
         spent, _ = timed(lambda: runner.unpack(out).contiguous(), self.device)
-        (candidate.preparing if self.group.direction == "wgrad" else candidate.arranging).append(spent.wall_ns)
+        (candidate.preparing if self.direction == "wgrad" else candidate.arranging).append(spent.wall_ns)
 
     def _check(self, candidate: Candidate, out: Any) -> None:
-        error, bound = self.group.exact.error(out), BOUNDS.get(self.group.layer.dtype, 1e-3)
+        error, bound = self.exact.error(out), BOUNDS.get(self.layer.dtype, 1e-3)
         candidate.facts["error"] = error if math.isfinite(error) else None
         if not error <= bound:
             candidate.failure = "wrong", f"its error is {error:.1e} of the largest value, more than {bound:.0e}"
