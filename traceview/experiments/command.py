@@ -115,15 +115,15 @@ def run(
         notes = [path.read_text(errors="replace") for path in sorted((place / "raw").glob(".process-*"))]
     ranks = [rank for rank in ranks if rank.get("steps")]
     n_too_few = None if ranks or code else _steps_waited(notes)
-    reason = too_long or _why(code, bool(ranks), notes, log)
-    times = [_step_times(rank) for rank in ranks] if not reason else []
-    slowest = max(times, key=lambda each: each.mean_ns, default=None)
+    reason = too_long or _why(code, bool(ranks), n_too_few, notes, log)
+    walls, cpus = ([_times(rank, clock) for rank in ranks if not reason] for clock in ("wall_ns", "cpu_ns"))
+    slowest = max(walls, key=_mean, default=None)
     first = ranks[0] if ranks else {}
     # While steps are timed, not while the program is loaded; processes of one job see the same machine.
     shares = [share for rank in ranks if (share := quiet.within(rank.get("window"))) is not None]
     return Timed(
-        step_ns=slowest.mean_ns if slowest else None,
-        step_cpu_ns=max((each.cpu_ns for each in times), default=None),
+        step_ns=_mean(slowest) if slowest else None,
+        step_cpu_ns=max(map(_mean, cpus), default=None),
         steps=len(first.get("steps", ())),
         loss=_number(first.get("loss")),
         checksum=first.get("checksum"),
@@ -135,9 +135,9 @@ def run(
         started_unix_ns=started,
         total_ns=spent,
         facts=facts,
-        rank_step_ns=tuple(each.mean_ns for each in times),
-        step_median_ns=slowest.median_ns if slowest else None,
-        step_longest_ns=slowest.longest_ns if slowest else None,
+        rank_step_ns=tuple(map(_mean, walls)),
+        step_median_ns=int(statistics.median(slowest)) if slowest else None,
+        step_longest_ns=max(slowest) if slowest else None,
         n_too_few=n_too_few,
     )
 
@@ -150,26 +150,16 @@ def apply(command: Sequence[str], environment: Mapping[str, str]) -> int:
         return launch(Run([*command], place, {}, None, False, False, lambda text: None, own, uses_nvtx=False))
 
 
-@dataclass(frozen=True)
-class _Steps:
-    """Times of the steps of one process."""
-
-    mean_ns: int
-    median_ns: int
-    longest_ns: int
-    cpu_ns: int
-    """Mean processor time."""
+def _times(rank: Mapping[str, Any], clock: str) -> list[int]:
+    """Times of the steps of a process; a program that runs ahead of its device waits for it in the last."""
+    return [int(step[clock]) for step in rank["steps"]]
 
 
-def _step_times(rank: Mapping[str, Any]) -> _Steps:
-    """Summarize the steps that a process timed; a program that runs ahead of its device waits for it in the last."""
-    walls = [int(step["wall_ns"]) for step in rank["steps"]]
-    cpus = [int(step["cpu_ns"]) for step in rank["steps"]]
-    n = len(walls)
-    return _Steps(sum(walls) // n, int(statistics.median(walls)), max(walls), sum(cpus) // n)
+def _mean(times: Sequence[int]) -> int:
+    return sum(times) // len(times)
 
 
-def _why(code: int, has_times: bool, notes: Sequence[str], log: Path) -> str | None:
+def _why(code: int, has_times: bool, n_too_few: int | None, notes: Sequence[str], log: Path) -> str | None:
     """Why a run does not count; None where it does."""
     if code:
         said = " / ".join(tail(log))
@@ -178,9 +168,8 @@ def _why(code: int, has_times: bool, notes: Sequence[str], log: Path) -> str | N
         return None
     if any(note.startswith("failed") for note in notes):
         return next(note.partition("\n")[2].strip() for note in notes if note.startswith("failed"))
-    counted = _steps_waited(notes)
-    if counted is not None:
-        return f"it ended after {counted} steps, too few to time any; see --limit-steps"
+    if n_too_few is not None:
+        return f"it ended after {n_too_few} steps, too few to time any; see --limit-steps"
     return "no step was seen to end in it; `traceview collect` on the same command says more"
 
 
@@ -195,9 +184,9 @@ def launched(job: Run, most_s: float | None) -> tuple[int, str | None]:
 
     Raises `Stopped` where the command ended on Ctrl-C, which may reach it alone; `launch` sees what reaches us.
     """
-    with watched(job.capture, most_s) as watch:
+    with watched(job.capture, most_s) as has_ended_it:
         code = launch(job)
-    if watch.has_ended_it:
+    if has_ended_it.is_set():
         return code, f"{TOO_LONG}{most_s or 0:.0f} s, without an end of its own"
     if code in INTERRUPTED:
         raise Stopped(signal.SIGINT)
@@ -256,37 +245,31 @@ GRACE_S = 5.0
 POLL_S = 0.05
 
 
-class Watch:
-    """Whether the processes of a run were ended because it took too long."""
-
-    def __init__(self) -> None:
-        self.has_ended_it = False
-
-
 @contextmanager
-def watched(folder: Path, most_s: float | None) -> Iterator[Watch]:
-    """End all processes of a run that takes longer than this, and in the end those that it left behind.
+def watched(folder: Path, most_s: float | None) -> Iterator[threading.Event]:
+    """End all processes of a run that takes longer than this, and say that by the event; in the end end those that it
+    left behind.
 
     With `most_s` None nothing is watched, and nothing is ended but where we are told to end.
     """
-    watch = Watch()
+    has_ended_it = threading.Event()
     if most_s is None:
         try:
-            yield watch
+            yield has_ended_it
         except KeyboardInterrupt:
             end(folder)
             raise
         return
 
     def end_it() -> None:
-        watch.has_ended_it = True
+        has_ended_it.set()
         end(folder)
 
     timer = threading.Timer(most_s, end_it)
     timer.daemon = True
     timer.start()
     try:
-        yield watch
+        yield has_ended_it
     finally:
         timer.cancel()
         end(folder)
