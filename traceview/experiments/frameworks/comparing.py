@@ -95,15 +95,9 @@ class Progress:
 class Program:
     """How to run a framework's program of a model."""
 
-    python: Path
-    script: Path
-    arguments: tuple[str, ...]
+    command: list[str]
+    """Without the arguments of a request."""
     environment: Mapping[str, str]
-
-    @property
-    def command(self) -> list[str]:
-        """Return the command that runs it, without the arguments of a request."""
-        return [str(self.python), "-W", "ignore", str(self.script), *self.arguments]
 
 
 def program(framework: Framework, model: str, plan: Plan) -> Program | str:
@@ -123,7 +117,7 @@ def program(framework: Framework, model: str, plan: Plan) -> Program | str:
     own = {name: value.format(folder=place) for name, value in about.get("variables", {}).items()}
     # Without what would lead another Python astray.
     clean = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "VIRTUAL_ENV"))}
-    return Program(python, script, framework.arguments, clean | own)
+    return Program([str(python), "-W", "ignore", str(script), *framework.arguments], clean | own)
 
 
 def measure(plan: Plan, journal: Journal, watch: Callable[[Progress], None]) -> int:
@@ -139,20 +133,21 @@ def measure(plan: Plan, journal: Journal, watch: Callable[[Progress], None]) -> 
             continue
         if done and plan.budget_s is not None and time.monotonic() - begin > plan.budget_s:
             return sum(cell(rest) not in never for rest in todo[place:])
-        asked: Asked = each["asked"]
-        row = {**_facts(each), **_row(each["framework"], asked, plan)}
+        row = {**_facts(each), **_row(each["framework"], each["asked"], plan)}
         if row["status"] in NEXT:
             never.add(cell(each))
         journal.add(TABLE, row)
         done += 1
         left = (time.monotonic() - begin) * (total - done) / done
-        watch(Progress(done, total, left, each["framework"], asked, row))
+        watch(Progress(done, total, left, each["framework"], each["asked"], row))
     return 0
 
 
 def known(plan: Plan) -> dict[str, list[dict[str, Any]]]:
     """Rows by table of what is told and not measured: published times of these models, and what cannot be had."""
-    times: list[dict[str, Any]] = [{"framework": each.name, "status": "gone", "reason": each.reason} for each in gone()]
+    times: list[dict[str, Any]] = [
+        {"framework": name, "status": "gone", "reason": reason} for name, reason in gone().items()
+    ]
     parts: list[dict[str, Any]] = []
     for source in published():
         origin = {"source": source["name"]}

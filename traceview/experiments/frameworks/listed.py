@@ -51,14 +51,6 @@ def published() -> list[dict[str, Any]]:
     return found
 
 
-@dataclass(frozen=True)
-class Gone:
-    """A framework that cannot be had."""
-
-    name: str
-    reason: str
-
-
 def _data() -> dict[str, Any]:
     return read_toml(Path(__file__).parent / "frameworks.toml")
 
@@ -83,6 +75,6 @@ def frameworks() -> dict[str, Framework]:
     return found
 
 
-def gone() -> list[Gone]:
-    """Return the frameworks that cannot be had."""
-    return [Gone(name, **about) for name, about in _data()["gone"].items()]
+def gone() -> dict[str, str]:
+    """Return the frameworks that cannot be had, with the reason."""
+    return {name: about["reason"] for name, about in _data()["gone"].items()}
