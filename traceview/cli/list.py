@@ -119,7 +119,7 @@ def options() -> Section:
             f"{option.framework} {option.versions}".strip(),
             option.title,
             option.numbers + (", only when asked" if option.only_when_asked else ""),
-            ", ".join(([option.scope] if option.hook else []) + [*option.environment, *option.unset]),
+            ", ".join((["hook"] if option.hook else []) + [*option.environment, *option.unset]),
             ", ".join(option.rules),
         )
         for option in load()

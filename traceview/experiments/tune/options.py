@@ -62,11 +62,6 @@ class Option:
     not_run: str | None = None
     bounds_add_up: tuple[str, ...] = ()
 
-    @property
-    def scope(self) -> str:
-        """`hook` where something is done in the process, else `environment`."""
-        return "hook" if self.hook else "environment"
-
 
 @dataclass(frozen=True)
 class Facts:

@@ -34,7 +34,8 @@ from traceview.experiments.verdict import FASTER, LEAST_PAIRS
 from traceview.paths import temporary_folder, user_cache
 from traceview.recording.launch import shell_code
 
-CAPTURES = {"base": "base", "best": "best"}
+BASE, BEST = "base", "best"
+"""Recordings without options, and with the best."""
 OUTPUT = "output"
 RUN_FOLDER = "{run}"
 """In a value of --env: a folder of each run's own, removed after it."""
@@ -191,7 +192,7 @@ def tune(job: Job) -> Found:
     journal.describe(finished=True)
     journal.finish()
     if earlier.get("finished") is not True:
-        outcome.learn(rows, job.folder / CAPTURES["base"])
+        outcome.learn(rows, job.folder / BASE)
     return found
 
 
@@ -206,7 +207,7 @@ def _nothing(job: Job, others: Sequence[tuple[Option, str]]) -> str:
         return f"no option can be tried: {'; '.join(f'{option.name}: {reason}' for option, reason in others)}."
     return (
         "advice names nothing that an option could change here; name options with --try (traceview list options), "
-        f"or see traceview advise {job.folder / CAPTURES['base']}."
+        f"or see traceview advise {job.folder / BASE}."
     )
 
 
@@ -241,11 +242,13 @@ def _time(seconds: float) -> str:
 
 def _base(job: Job) -> tuple[Facts, dict[str, Bound], dict[str, Any]]:
     """Read a capture of the command without options: facts of the run, bounds by option, and what to keep of it."""
-    folder = inside.within(job.folder, CAPTURES["base"])
+    folder = inside.within(job.folder, BASE)
     if not (folder / "capture.json").exists():
         job.say(f"recording some steps of the baseline into {folder}")
-        _record(job, folder, dict(os.environ), "base")
-    about = described_capture(folder)
+        _record(job, folder, dict(os.environ), BASE)
+    about = results.about(folder, CAPTURED)
+    if not about:
+        raise InputError(f"{folder} is not a whole capture; remove it, and it is made again.")
     rank: dict[str, Any] = next(iter(about.get("ranks") or ()), {})
     records.checked(rank, RANK, f"{folder / trust.ABOUT}: ranks")
     facts = Facts(
@@ -266,14 +269,6 @@ def _ns(value: object) -> int:
     return int(value) if isinstance(value, int | float) and 0 <= value < 1 << 62 else 0
 
 
-def described_capture(folder: Path) -> dict[str, Any]:
-    """Return the description that `collect` wrote of a run."""
-    found = results.about(folder, CAPTURED)
-    if not found:
-        raise InputError(f"{folder} is not a whole capture; remove it, and it is made again.")
-    return found
-
-
 def _scratch() -> Path:
     """Return the folder for compilers' caches: these are run unchecked, so it is not one somebody may have sent."""
     return user_cache() / "compiled"
@@ -292,7 +287,7 @@ def _record(job: Job, folder: Path, environment: Mapping[str, str], name: str) -
     if why and why.startswith(TOO_LONG):
         raise Failed(f"no step was recorded: {why}; a larger --budget waits longer", CHECK_FAILED)
     if why:
-        nothing = "there is nothing to tune: " if name == "base" else ""
+        nothing = "there is nothing to tune: " if name == BASE else ""
         raise Failed(f"{nothing}{why}", code if code > 0 else 128 - code if code else 3)
 
 
@@ -419,17 +414,17 @@ def _explain(
     job: Job, journal: Journal, found: Found, facts: Facts, environment: Callable[[Sequence[str]], dict[str, str]]
 ) -> None:
     """Record the best, to be compared with the base, where no earlier session did; another best's is put aside."""
-    folder = inside.within(job.folder, CAPTURES["best"])
+    folder = inside.within(job.folder, BEST)
     names = [option.name for option in found.options if option is not NOTHING]
     if names and {*names} == {*(journal.about.get("recorded") or ())} and (folder / "capture.json").exists():
         return
-    inside.put_aside(job.folder, CAPTURES["best"])
+    inside.put_aside(job.folder, BEST)
     journal.describe(recorded=names)
     if not names:
         return
     job.say(f"recording some steps with {', '.join(names)} into {folder}")
     try:
-        _record(job, folder, environment(names), "best")
+        _record(job, folder, environment(names), BEST)
     except Failed as failure:
         job.say(f"no capture of the best: {failure}")
         return
