@@ -52,12 +52,8 @@ class Recorded:
 
 def of_capture(path: Path, say: Say) -> list[Recorded]:
     """The convolutions that a capture or a trace recorded, in the order in which they ran first."""
-    query = sql.text("experiments/capture_layers")
-    connection = store.open_capture(path)
-    try:
-        rows = connection.execute(query).fetchall()
-    finally:
-        connection.close()
+    with store.open_capture(path) as connection:
+        rows = connection.execute(sql.text("experiments/capture_layers")).fetchall()
     if not rows:
         raise InputError(f"{path} holds no convolutions.")
     found: list[Recorded] = []

@@ -16,7 +16,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from traceview.errors import InputError, UsageError
 from traceview.experiments.algorithms.layers import Layer
@@ -97,27 +97,19 @@ def device_of(name: str) -> str | None:
 
 def _lines(file: Path) -> Iterator[str]:
     """The lines of the file, each and all of them within limits."""
-    suffix = file.suffix.lower()
+    n_bytes, is_rest = 0, False
     try:
-        with _OPEN.get(suffix, open)(file, "rt", encoding="utf-8", errors="replace") as stream:
-            yield from _limited(stream)
+        with _OPEN.get(file.suffix.lower(), open)(file, "rt", encoding="utf-8", errors="replace") as stream:
+            while line := stream.readline(MOST_LINE):
+                n_bytes += len(line)
+                if n_bytes > MOST_BYTES:
+                    raise InputError(f"more than {MOST_BYTES:,} bytes; take the lines of some problems.")
+                # The rest of a line that is too long is passed over.
+                if not is_rest:
+                    yield line
+                is_rest = len(line) == MOST_LINE and not line.endswith("\n")
     except (OSError, EOFError) as error:
         raise InputError(f"damaged, or not compressed as its name says ({error}).") from error
-
-
-def _limited(stream: IO[str]) -> Iterator[str]:
-    n_bytes = 0
-    while line := stream.readline(MOST_LINE):
-        n_bytes += len(line)
-        if n_bytes > MOST_BYTES:
-            raise InputError(f"more than {MOST_BYTES:,} bytes; take the lines of some problems.")
-        yield line
-        # The rest of a line that is too long is passed over.
-        while len(line) == MOST_LINE and not line.endswith("\n"):
-            line = stream.readline(MOST_LINE)
-            n_bytes += len(line)
-            if n_bytes > MOST_BYTES:
-                raise InputError(f"more than {MOST_BYTES:,} bytes; take the lines of some problems.")
 
 
 def _problem(key: str) -> Row | str:
