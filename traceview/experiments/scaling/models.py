@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 PARAMETER_SERVER, TREE, RING = "parameter server", "tree", "ring"
 BEST, WORSE, CANNOT = "best", "fits worse", "cannot tell"
@@ -56,27 +56,18 @@ class Fit:
         return messages * (self.latency_ns or 0.0) + (moved / self.bytes_per_s * 1e9 if self.bytes_per_s else 0.0)
 
 
-def parameter_server(ranks: int, size_bytes: float) -> tuple[float, float]:
-    """Messages one after the other, and bytes in them."""
-    return 2.0 * (ranks - 1), 2.0 * (ranks - 1) * size_bytes
-
-
 def tree(ranks: int, size_bytes: float) -> tuple[float, float]:
     """Messages one after the other, and bytes in them."""
     levels = 2.0 * math.ceil(math.log2(ranks))
     return levels, levels * size_bytes
 
 
-def ring(ranks: int, size_bytes: float) -> tuple[float, float]:
-    """Messages one after the other, and bytes in them."""
-    return 2.0 * (ranks - 1), 2.0 * (ranks - 1) / ranks * size_bytes
-
-
 MODELS: dict[str, Callable[[int, float], tuple[float, float]]] = {
-    PARAMETER_SERVER: parameter_server,
+    PARAMETER_SERVER: lambda ranks, size_bytes: (2.0 * (ranks - 1), 2.0 * (ranks - 1) * size_bytes),
     TREE: tree,
-    RING: ring,
+    RING: lambda ranks, size_bytes: (2.0 * (ranks - 1), 2.0 * (ranks - 1) / ranks * size_bytes),
 }
+"""For a number of ranks and bytes of each: messages one after the other, and bytes in them."""
 
 
 def fit(points: Sequence[Point], doubt: str | None = None) -> list[Fit]:
@@ -135,7 +126,7 @@ def _untold(points: Sequence[Point], has_sizes: bool) -> str | None:
 
 
 def _judged(fitted: Fit, verdict: str, reason: str | None) -> Fit:
-    return Fit(**{**vars(fitted), "verdict": verdict, "reason": reason})
+    return replace(fitted, verdict=verdict, reason=reason)
 
 
 def _fitted(model: str, points: Sequence[Point], has_sizes: bool) -> Fit:
