@@ -20,6 +20,7 @@ import torch
 
 from . import passes, runtime
 from .backends.runners import FORMATS
+from .backends.workspace import workspace
 from .exact import Exact
 from .measure import load_ns, most_allocated, profiled, timed, turns
 from .model import SEED, environment
@@ -176,19 +177,11 @@ class Pass:
 
     def _allocated(self, run: Callable[[], torch.Tensor], runner: Any) -> tuple[int, int]:
         """How long a first run takes, and the most memory that it had besides its result."""
-        workspace = import_module(".backends.workspace", __package__).workspace()
-        workspace.drop()
-        spent: list[int] = []
-        results: list[torch.Tensor] = []
-
-        def first() -> None:
-            passed, result = timed(run)
-            spent.append(load_ns(passed, threads=torch.get_num_threads()))
-            results.append(result)
-
-        _, profile = profiled(first)
-        beyond = most_allocated(profile) - results[0].numel() * results[0].element_size()
-        return spent[0], max(0, beyond) * getattr(runner, "shares", 1) + getattr(runner, "elsewhere_bytes", 0)
+        workspace().drop()
+        (spent, result), profile = profiled(lambda: timed(run))
+        beyond = max(0, most_allocated(profile) - result.numel() * result.element_size())
+        n_bytes = beyond * getattr(runner, "shares", 1) + getattr(runner, "elsewhere_bytes", 0)
+        return load_ns(spent, threads=torch.get_num_threads()), n_bytes
 
     def _once(self, row: dict[str, Any]) -> None:
         spent = spent_ns(row["run"])

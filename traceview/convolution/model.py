@@ -15,6 +15,7 @@ import torch
 from torch.utils import _python_dispatch
 
 from . import runtime
+from .plan import SIZES
 
 SEED = 1
 Say = Callable[..., None]
@@ -130,20 +131,9 @@ def is_plain(module: Any, x: torch.Tensor) -> bool:
 
 def shape_of(module: Any, x: torch.Tensor) -> dict[str, Any]:
     """A convolution's sizes, as a plan holds them."""
-    names = (("filter", module.kernel_size), ("stride", module.stride), ("dilation", module.dilation))
-    pairs = {"filter_height": names[0][1][0], "filter_width": names[0][1][1]}
-    for name, pair in names[1:]:
-        pairs |= {f"{name}_h": pair[0], f"{name}_w": pair[1]}
-    pad = module.padding if isinstance(module.padding, tuple) else (0, 0)
-    return {
-        **dict(zip(("batch", "in_channels", "height", "width"), map(int, x.shape))),
-        "out_channels": module.out_channels,
-        **pairs,
-        "pad_h": pad[0],
-        "pad_w": pad[1],
-        "groups": module.groups,
-        "dtype": str(x.dtype).removeprefix("torch."),
-    }
+    pairs = (*module.kernel_size, *module.stride, *module.padding, *module.dilation)
+    sizes = (*map(int, x.shape), module.out_channels, *pairs, module.groups)
+    return {**dict(zip(SIZES, sizes)), "dtype": str(x.dtype).removeprefix("torch.")}
 
 
 def fed_by(node: Any, made: dict[Any, str]) -> list[str]:

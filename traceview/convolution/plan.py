@@ -163,16 +163,15 @@ def admissible(options: Iterable[Option], numerics: str, cap_bytes: int | None) 
 
 def choice(slot: Slot, layout: str) -> Choice:
     """The best option of each pass while activations lie in `layout`; one of another layout pays for both changes."""
-    change = slot.x_ns + slot.y_ns
-    best = {
-        direction: min(
-            (it for it in slot.options if it.direction == direction),
-            key=lambda it: (it.time_ns + (change if it.layout != layout else 0), it.backend != OWN, it.implementation),
-        )
-        for direction in slot.directions
-    }
-    cost = sum(it.time_ns + (change if it.layout != layout else 0) for it in best.values())
-    return Choice(slot.module, layout, best, cost)
+
+    def cost(it: Option) -> int:
+        return it.time_ns + (slot.x_ns + slot.y_ns if it.layout != layout else 0)
+
+    best = {}
+    for direction in slot.directions:
+        here = (it for it in slot.options if it.direction == direction)
+        best[direction] = min(here, key=lambda it: (cost(it), it.backend != OWN, it.implementation))
+    return Choice(slot.module, layout, best, sum(map(cost, best.values())))
 
 
 def plan(slots: Sequence[Slot], edges: Sequence[tuple[str, str]]) -> tuple[list[Choice], int]:
@@ -283,9 +282,7 @@ def under_shared_cap(slots: Sequence[Slot], cap_bytes: int) -> list[Slot]:
     for (number, options), which in zip(keys, chosen, strict=True):
         own = [it for it in options if it.backend == OWN]
         remaining.setdefault(number, []).extend(dict.fromkeys([options[which], *own]))
-    return [
-        Slot(slot.module, tuple(remaining.get(number, ())), slot.x_ns, slot.y_ns) for number, slot in enumerate(slots)
-    ]
+    return [replace(slot, options=tuple(remaining.get(number, ()))) for number, slot in enumerate(slots)]
 
 
 def single_plans(slots: Sequence[Slot], edges: Sequence[tuple[str, str]]) -> dict[str, int]:
