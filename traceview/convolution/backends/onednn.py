@@ -57,7 +57,8 @@ class Library:
                 f"this build of PyTorch keeps no symbols of oneDNN ({len(lacking)} of {len(FUNCTIONS)} missing)"
             )
         base = (ctypes.cast(getattr(self.loaded, ANCHOR), Handle).value or 0) - offsets[ANCHOR]
-        self.functions = {name: self._function(name, base + offsets[name]) for name in FUNCTIONS}
+        kinds = {**dict.fromkeys(FUNCTIONS, ctypes.c_int), **dict.fromkeys(POINTERS, Handle), **SIZES}
+        self.functions: dict[str, Any] = {n: ctypes.CFUNCTYPE(kinds[n])(base + offsets[n]) for n in FUNCTIONS}
         numbers = struct.unpack("iii", ctypes.string_at(self.functions["dnnl_version"](), 12))
         self.version = ".".join(map(str, numbers))
         if numbers[0] != 3:
@@ -68,10 +69,6 @@ class Library:
         self.call("stream_create", ctypes.byref(self.stream), self.engine, 1)
         self.call("primitive_attr_create", ctypes.byref(self.attributes))
         self.call("primitive_attr_set_scratchpad_mode", self.attributes, SCRATCHPAD_USER)
-
-    def _function(self, name: str, address: int) -> Any:
-        kind = Handle if name in POINTERS else SIZES.get(name, ctypes.c_int)
-        return ctypes.CFUNCTYPE(kind)(address)
 
     def call(self, name: str, *values: Any) -> None:
         """Call a function that returns a status; raises `RuntimeError` where it is not success."""
@@ -291,17 +288,18 @@ class Described:
     def __init__(self, handle: Any, direction: str) -> None:
         lib = library()
         self.handle = handle
-        self.name = _name(handle)
+        text = ctypes.c_char_p()
+        lib.ask("primitive_desc_query", handle, lib.queries["impl_info_str"], 0, ctypes.byref(text))
+        self.name = (text.value or b"").decode(errors="replace")
         prefix = {"fprop": ("", "", ""), "dgrad": ("diff_", "", "diff_"), "wgrad": ("", "diff_", "diff_")}[direction]
         kinds = zip(("input", "filter", "grad_output"), prefix, ("src", "weights", "dst"))
         self.names = {name: f"{gradient}{kind}" for name, gradient, kind in kinds}
         self.memories = {name: self._asked(f"{kind}_md") for name, kind in self.names.items()}
         self.layout_in = _layout(self.memories["input"])
         self.layout_out = _layout(self.memories["grad_output"])
-        pad = self._asked("scratchpad_md")
-        self.pad = pad
+        self.pad = self._asked("scratchpad_md")
         self.is_reference = self.name.startswith("ref")
-        self.scratchpad = int(lib.ask("memory_desc_get_size", pad)) if pad else 0
+        self.scratchpad = int(lib.ask("memory_desc_get_size", self.pad)) if self.pad else 0
 
     def _asked(self, what: str) -> Any:
         found = library().ask("primitive_desc_query_md", self.handle, library().queries[what], 0)
@@ -309,12 +307,6 @@ class Described:
 
     def __del__(self) -> None:
         library().ask("primitive_desc_destroy", self.handle)
-
-
-def _name(handle: Any) -> str:
-    text = ctypes.c_char_p()
-    library().ask("primitive_desc_query", handle, library().queries["impl_info_str"], 0, ctypes.byref(text))
-    return (text.value or b"").decode(errors="replace")
 
 
 def _numbers(memory: Any, what: str, count: int) -> list[int]:
@@ -416,9 +408,8 @@ class Runner:
         needed = self.made.memories[self.result]
         layout = self.plain[self.result] if self.result != "filter" else ""
         if layout in FORMATS:
-            return Tensor(
-                needed, torch.empty(self.shapes[self.result], dtype=self.dtype, memory_format=FORMATS[layout])
-            )
+            shape = self.shapes[self.result]
+            return Tensor(needed, torch.empty(shape, dtype=self.dtype, memory_format=FORMATS[layout]))
         return Tensor(needed, _buffer(library().ask("memory_desc_get_size", needed)))
 
     def unpack(self, out: Tensor) -> torch.Tensor:
