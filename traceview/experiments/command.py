@@ -212,20 +212,18 @@ NEVER_COPIED = (".git", ".hg", ".svn", ".venv", "__pycache__")
 
 def copy(folder: Path, target: Path, results: Path) -> None:
     """Copy a working folder without version control, environments and the results."""
+    shutil.copytree(folder, target, symlinks=True, ignore=lambda at, names: _left_out(at, names, results))
 
-    def left_out(at: str, names: list[str]) -> list[str]:
-        return [name for name in names if name in NEVER_COPIED or Path(at, name).resolve() == results.resolve()]
 
-    shutil.copytree(folder, target, symlinks=True, ignore=left_out)
+def _left_out(at: str, names: Sequence[str], results: Path) -> set[str]:
+    return {name for name in names if name in NEVER_COPIED or Path(at, name).resolve() == results.resolve()}
 
 
 def size(folder: Path, results: Path) -> int:
     """Bytes that `copy` would copy."""
     total = 0
     for at, folders, names in os.walk(folder):
-        folders[:] = [
-            name for name in folders if name not in NEVER_COPIED and Path(at, name).resolve() != results.resolve()
-        ]
+        folders[:] = {*folders} - _left_out(at, folders, results)
         total += sum(Path(at, name).lstat().st_size for name in names)
     return total
 

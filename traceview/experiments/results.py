@@ -135,12 +135,10 @@ def is_begun(folder: Path) -> bool:
 
 def described(folder: Path) -> dict[str, Any]:
     """Return what `capture.json` says of an experiment. Raises `InputError` without one, or for a wrong field."""
-    if not is_begun(folder):
+    found = about(folder, KINDS) if is_begun(folder) else {}
+    if not found:
         what = "holds no results of traceview tune, schedule or study" if folder.exists() else "does not exist"
         raise InputError(f"{folder} {what}.")
-    found = about(folder, KINDS)
-    if not found:
-        raise InputError(f"{folder} holds no results of traceview tune, schedule or study.")
     return found
 
 

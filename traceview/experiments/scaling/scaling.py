@@ -19,7 +19,7 @@ from traceview import sql, store
 from traceview.errors import InputError, TraceviewError, UsageError
 from traceview.experiments import command as commands
 from traceview.experiments import quiet, recorded
-from traceview.experiments.command import Limits, Timed, next_log
+from traceview.experiments.command import Limits, next_log
 from traceview.experiments.pairs import new_seed, shuffled
 from traceview.experiments.results import Journal
 from traceview.experiments.scaling import outcome
@@ -123,8 +123,7 @@ def plan(job: Job, n_left: int) -> str:
     """Describe the runs before they are made."""
     cores = quiet.n_cores()
     n_threads = f"{job.threads} thread{'s' * (job.threads > 1)}"
-    most = max(job.ranks)
-    shared = ""
+    most, shared = max(job.ranks), ""
     if job.device != "cuda" and most * job.threads > cores:
         shared = f"; {most} ranks of {n_threads} share {cores} cores, more than there are, if they run on the CPU"
     return (
@@ -176,7 +175,8 @@ def _run(job: Job, journal: Journal, size: Size) -> Row:
     log = next_log(job.folder / OUTPUT)
     words = job.template.of(size.ranks, size.batch, job.device)
     timed = commands.run(words, job.environment(), job.limits, log)
-    reason = timed.reason or _missing(timed, size)
+    found = len(timed.rank_step_ns)
+    reason = timed.reason or (f"{found} of {size.ranks} processes gave times of steps" if found != size.ranks else None)
     if not reason and not journal.about.get("framework"):
         facts = {name: timed.facts.get(name) for name in ("framework", "framework_version", "model")}
         journal.describe(**facts)
@@ -196,12 +196,6 @@ def _run(job: Job, journal: Journal, size: Size) -> Row:
         "started_unix_ns": timed.started_unix_ns,
         "total_ns": timed.total_ns,
     }
-
-
-def _missing(timed: Timed, size: Size) -> str | None:
-    """Why times of another number of processes are not those of this size."""
-    found = len(timed.rank_step_ns)
-    return None if found == size.ranks else f"{found} of {size.ranks} processes gave times of steps"
 
 
 def _record_all(job: Job, journal: Journal, sizes: Sequence[Size], until: float | None) -> None:

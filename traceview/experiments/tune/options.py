@@ -16,6 +16,7 @@ import re
 import shutil
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -175,17 +176,12 @@ def _found(need: Mapping[str, Any]) -> str | None:
         library, version = platform.libc_ver()
         return version if library == need["libc"] and fits(version, f">={need.get('libc_from', '0')}") else None
     if "file" in need:
-        return need["file"] if re.search(need["says"], _text(Path(need["file"]))) else None
+        with suppress(OSError):
+            text = Path(need["file"]).read_text(encoding="utf-8", errors="replace")
+            return need["file"] if re.search(need["says"], text) else None
     if "program" in need:
         return next(filter(None, map(shutil.which, need["program"])), None)
     return next(filter(None, map(_library, need.get("library", ()))), None)
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return ""
 
 
 def _library(name: str) -> str | None:
