@@ -22,7 +22,6 @@ FLAGS = {
     "rb": os.O_RDONLY,
     "r+b": os.O_RDWR,
     "ab": os.O_WRONLY | os.O_APPEND | os.O_CREAT,
-    "wb": os.O_WRONLY | os.O_TRUNC | os.O_CREAT,
     "w+b": os.O_RDWR | os.O_TRUNC | os.O_CREAT,
 }
 SAFE = os.O_NOFOLLOW | os.O_CLOEXEC

@@ -68,9 +68,12 @@ def _message(tokens: Iterator[str], path: Path, depth: int) -> Message:
 def _number(message: Message, *names: str, default: int = 0) -> int:
     for name in names:
         if name in message:
-            text = str(message[name][0])
-            return int(text) if re.fullmatch(r"\d{1,9}", text) else default
+            return next(iter(_numbers(message[name][:1])), default)
     return default
+
+
+def _numbers(texts: list[Any]) -> list[int]:
+    return [int(text) for text in map(str, texts) if re.fullmatch(r"\d{1,9}", text)]
 
 
 class _Shapes:
@@ -79,9 +82,7 @@ class _Shapes:
     def __init__(self, net: Message) -> None:
         self.net = net
         self.blobs: dict[str, list[int]] = {}
-        dims = [int(one) for one in net.get("input_dim", []) if re.fullmatch(r"\d{1,9}", str(one))]
-        if "input_shape" in net:
-            dims = [int(one) for one in net["input_shape"][0].get("dim", []) if re.fullmatch(r"\d{1,9}", str(one))]
+        dims = _numbers(net["input_shape"][0].get("dim", []) if "input_shape" in net else net.get("input_dim", []))
         if net.get("input") and len(dims) >= 4:
             self.blobs[str(net["input"][0])] = dims[:4]
 
@@ -143,7 +144,7 @@ def _given(layer: Message) -> list[int] | None:
     """Return the shape of a data layer's images: three channels of the size it cuts them to, or its own shape."""
     said = layer.get("input_param", layer.get("dummy_data_param", [{}]))[0]
     if "shape" in said:
-        dims = [int(one) for one in said["shape"][0].get("dim", []) if re.fullmatch(r"\d{1,9}", str(one))]
+        dims = _numbers(said["shape"][0].get("dim", []))
         return dims if len(dims) == 4 else None
     size = _number(layer.get("transform_param", [{}])[0], "crop_size")
     return [1, 3, size, size] if size else None

@@ -102,7 +102,9 @@ def measure(plan: Plan, journal: Journal, watch: Callable[[Progress], None]) -> 
     lacking = [(group, [b for b in plan.backends if _label(b) not in seen.get(group.key, ())]) for group in plan.groups]
     todo = [(group, backends) for group, backends in lacking if backends]
     begin, weight, total = time.monotonic(), 0.0, sum(_weight(group) for group, _ in todo)
-    with Session(plan) as session:
+    variables = {**ENVIRONMENT, "OMP_NUM_THREADS": str(plan.threads), "PYTHONUNBUFFERED": "1"}
+    with Worker(plan.python, variables) as worker:
+        session = Session(plan, worker)
         for place, (group, backends) in enumerate(todo):
             spent = time.monotonic() - begin
             if place and plan.budget_s is not None and spent > plan.budget_s:
@@ -133,17 +135,9 @@ def _key(row: dict[str, Any]) -> tuple[Any, ...]:
 class Session:
     """The worker of a plan, started again when a back-end ends it."""
 
-    def __init__(self, plan: Plan) -> None:
-        self.plan = plan
+    def __init__(self, plan: Plan, worker: Worker) -> None:
+        self.plan, self.worker = plan, worker
         self.about: dict[str, Any] = {}
-        variables = {**ENVIRONMENT, "OMP_NUM_THREADS": str(plan.threads), "PYTHONUNBUFFERED": "1"}
-        self.worker = Worker(plan.python, variables)
-
-    def __enter__(self) -> Session:
-        return self
-
-    def __exit__(self, *rest: object) -> None:
-        self.worker.__exit__(*rest)
 
     def rows(self, group: Group, backends: Sequence[str]) -> list[dict[str, Any]]:
         """The rows of a group by these back-ends."""
