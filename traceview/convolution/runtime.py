@@ -117,23 +117,17 @@ class Planned:
     def why_not(self, x: Any, w: Any, bias: Any = None, dy: Any = None) -> str | None:
         """Why a call is PyTorch's own; None where the plan holds, and every tensor is what a back-end may read."""
         try:
-            return self._why_not(x, w, bias, dy)
+            if not is_plain():
+                return "autocast, tracing, inference mode or another mode"
+            for tensor, shape in ((x, self.input), (w, self.filter), (bias, self.filter[:1]), (dy, self.output)):
+                if tensor is None:
+                    continue
+                if not is_float(tensor):
+                    return "another type or device"
+                if tensor.shape != shape:
+                    return "another shape"
         except UNTOLD:
             return "a PyTorch that does not tell its modes or kinds of tensors"
-
-    def _why_not(self, x: Any, w: Any, bias: Any, dy: Any) -> str | None:
-        if not is_plain():
-            return "autocast, tracing, inference mode or another mode"
-        given = [(x, self.input), (w, self.filter)]
-        if bias is not None:
-            given.append((bias, self.filter[:1]))
-        if dy is not None:
-            given.append((dy, self.output))
-        for tensor, shape in given:
-            if not is_float(tensor):
-                return "another type or device"
-            if tensor.shape != shape:
-                return "another shape"
         return None if torch.get_num_threads() == self.threads else "another number of threads"
 
     def _pass(self, direction: str, operands: tuple[torch.Tensor, ...]) -> Any:
@@ -210,14 +204,9 @@ class Planned:
         self, dy: torch.Tensor, x: torch.Tensor, w: torch.Tensor, needed: tuple[bool, ...]
     ) -> tuple[torch.Tensor | None, ...]:
         """Gradients of input, filter and bias, where needed."""
-        found: list[torch.Tensor | None] = [None, None, None]
-        for place, direction, operands in ((0, "dgrad", (dy, w)), (1, "wgrad", (x, dy))):
-            if not needed[place]:
-                continue
-            found[place] = self._timed(direction, operands, None, x if direction == "dgrad" else w)
-        if needed[2]:
-            found[2] = dy.sum((0, 2, 3))
-        return tuple(found)
+        dx = self._timed("dgrad", (dy, w), None, x) if needed[0] else None
+        dw = self._timed("wgrad", (x, dy), None, w) if needed[1] else None
+        return dx, dw, dy.sum((0, 2, 3)) if needed[2] else None
 
     def default(
         self, direction: str, first: torch.Tensor, second: torch.Tensor, bias: Any = None, like: Any = None
