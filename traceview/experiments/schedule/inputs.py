@@ -14,7 +14,7 @@ from typing import Any
 from traceview import sql, store
 from traceview.convolution.plan import SIZES
 from traceview.errors import InputError, UsageError
-from traceview.experiments import results
+from traceview.experiments import records, results
 from traceview.experiments.algorithms import sources
 from traceview.experiments.algorithms.measuring import processor
 from traceview.experiments.schedule.rows import FLOAT, Given, chain, key, shape_of
@@ -23,6 +23,9 @@ from traceview.paths import content
 MODULE, SHAPE = "module", "shape"
 SOURCE = "measured on "
 MOST_LAYERS, MOST_EDGES = 2000, 10_000
+GRAPH = {"layers": tuple[Any, ...], "edges": tuple[tuple[str, ...], ...]}
+LAYER = {"module": str, "dgrad": bool, "shape": dict[str, int | str]}
+"""Types of what `traceview schedule` notes of a model, and of each of its layers."""
 Say = Callable[[str], None]
 Rows = list[dict[str, Any]]
 
@@ -129,29 +132,13 @@ def _chosen(rows: Rows, column: str, value: object, what: str, how: str) -> Rows
 
 def _graph(about: dict[str, Any], known: Iterable[tuple[Any, ...]]) -> dict[str, Any] | None:
     """The layers and edges that `traceview schedule` noted of a model, where they are whole and measured."""
-    told = about.get("graph")
-    if not isinstance(told, dict) or not isinstance(told.get("layers"), list):
+    try:
+        told = records.checked(about.get("graph"), GRAPH, "graph")
+        layers = [records.checked(layer, LAYER, "graph") for layer in told["layers"]]
+        edges = [(one, other) for one, other in told["edges"]]
+        shapes = {key(layer["shape"]) for layer in layers if {*layer} == {*LAYER}}
+    except (InputError, KeyError, ValueError):
         return None
-    layers = [layer for layer in told["layers"] if isinstance(layer, dict)]
-    edges = told.get("edges")
-    is_plain = (
-        0 < len(layers) == len(told["layers"]) <= MOST_LAYERS
-        and all(_is_layer(layer) for layer in layers)
-        and isinstance(edges, list)
-        and len(edges) <= MOST_EDGES
-        and all(isinstance(edge, list) and [*map(type, edge)] == [str, str] for edge in edges)
-    )
-    if not is_plain or not {key(layer["shape"]) for layer in layers} <= set(known):
-        return None
-    return {"layers": layers, "edges": [(one, other) for one, other in edges or ()]}
-
-
-def _is_layer(layer: dict[str, Any]) -> bool:
-    shape = layer.get("shape")
-    return (
-        isinstance(layer.get("module"), str)
-        and isinstance(layer.get("dgrad"), bool)
-        and isinstance(shape, dict)
-        and set(shape) == {*SIZES, "dtype"}
-        and all(isinstance(shape[name], int) for name in SIZES)
-    )
+    is_whole = all({*layer} == {*LAYER} and len(layer["shape"]) == len(SIZES) + 1 for layer in layers)
+    is_plain = 0 < len(layers) <= MOST_LAYERS and len(edges) <= MOST_EDGES
+    return {"layers": layers, "edges": edges} if is_whole and is_plain and shapes <= {*known} else None
