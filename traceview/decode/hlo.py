@@ -63,7 +63,7 @@ def instructions(wire: Wire, places: Iterable[tuple[int | None, int, int]]) -> p
     rows: list[dict[str, Any]] = []
     for number, start, end in places:
         module = wire.message(start, end)
-        name = next((wire.text(a, b) for _, a, b in _spans(module, MODULE_NAME)), "")
+        name = next((wire.text(a, b) for _, a, b in module.places(MODULE_NAME)), "")
         program = read(wire, module)
         understand_program(program)
         entry = program.computations.get(int(module.numbers(MODULE_ENTRY, 1)[0]), [])
@@ -160,8 +160,8 @@ def read(wire: Wire, module: Fields) -> Program:
 def _instructions(wire: Wire, found: Fields, count: int) -> list[Instruction]:
     texts = {number: _texts(wire, found, number) for number in (NAME, OPCODE, TARGET)}
     metadata, starts, ends = found.spans(METADATA)
-    named = {int(metadata[at]): wire.text(a, b) for at, a, b in _spans(wire.fields(starts, ends), OP_NAME)}
-    configs = {at: wire.text(a, b, MAX_TEXT_BYTES) for at, a, b in _spans(found, CONFIG)}
+    named = {int(metadata[at]): wire.text(a, b) for at, a, b in wire.fields(starts, ends).places(OP_NAME)}
+    configs = {at: wire.text(a, b, MAX_TEXT_BYTES) for at, a, b in found.places(CONFIG)}
     libraries = {at: match.group(1) for at, text in configs.items() if (match := _LIBRARY.search(text))}
     dots, starts, ends = found.spans(DOT)
     summed = {int(dots[at]): axes for at, axes in _numbers(wire, wire.fields(starts, ends), 1).items()}
@@ -197,7 +197,7 @@ def _stacks(wire: Wire, module: Fields) -> Callable[[int], str]:
     """Frames of a program by number, the innermost first; nothing for one that it does not hold."""
     _, starts, ends = module.spans(MODULE_STACKS)
     tables = wire.fields(starts, ends)
-    files, functions = ([wire.text(a, b) for _, a, b in _spans(tables, number)] for number in (FILES, FUNCTIONS))
+    files, functions = ([wire.text(a, b) for _, a, b in tables.places(number)] for number in (FILES, FUNCTIONS))
 
     def rows(number: int, *columns: int) -> list[tuple[int, ...]]:
         _, starts, ends = tables.spans(number)
@@ -223,8 +223,8 @@ def _stacks(wire: Wire, module: Fields) -> Callable[[int], str]:
 
 
 def _read_convolutions(wire: Wire, found: Fields, program: Program) -> None:
-    dimensions = {at: (a, b) for at, a, b in _spans(found, DIMENSIONS)}
-    windows = {at: (a, b) for at, a, b in _spans(found, WINDOW)}
+    dimensions = {at: (a, b) for at, a, b in found.places(DIMENSIONS)}
+    windows = {at: (a, b) for at, a, b in found.places(WINDOW)}
     if not dimensions:
         return
     count = sum(len(part) for part in program.computations.values())
@@ -270,13 +270,8 @@ def _window(wire: Wire, place: Place, rank: int) -> Window:
     return Window(ones[0], tuple(padding), ones[1], ones[2])
 
 
-def _spans(found: Fields, number: int) -> list[tuple[int, int, int]]:
-    message, starts, ends = found.spans(number)
-    return list(zip(message.tolist(), starts.tolist(), ends.tolist(), strict=True))
-
-
 def _texts(wire: Wire, found: Fields, number: int) -> dict[int, str]:
-    return {at: wire.text(a, b) for at, a, b in _spans(found, number)}
+    return {at: wire.text(a, b) for at, a, b in found.places(number)}
 
 
 def _numbers(wire: Wire, found: Fields, number: int) -> dict[int, list[int]]:

@@ -67,6 +67,10 @@ class Fields:
         chosen = chosen[np.argsort(self.message[chosen], kind="stable")]
         return self.message[chosen], self.value[chosen], self.end[chosen]
 
+    def places(self, number: int) -> list[tuple[int, int, int]]:
+        """Message, begin and end of each of these fields, as `spans`, one after the other."""
+        return list(zip(*(column.tolist() for column in self.spans(number)), strict=True))
+
 
 class Wire:
     """Bytes that can be read as messages from any position."""

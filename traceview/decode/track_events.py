@@ -126,14 +126,12 @@ class TrackEvents:
             entries = self.wire.fields(a, b)
             iids = entries.numbers(1, len(a)).tolist()
             of = packet[holder]
-            entry, text_starts, text_ends = entries.spans(2)
-            for each, start, end in zip(entry.tolist(), text_starts.tolist(), text_ends.tolist(), strict=True):
+            for each, start, end in entries.places(2):
                 key = int(sequence[of[each]]), int(generation[of[each]]), kind, iids[each]
                 self._texts[key] = self.words.code(self.wire.text(start, end))
 
     def _describe(self, packets: Fields) -> None:
-        _, starts, ends = packets.spans(TRACK)
-        for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
+        for _, start, end in packets.places(TRACK):
             told = self._message(start, end)
             uuid = told.get(1, 0)
             if isinstance(told.get(5), int):
@@ -159,13 +157,12 @@ class TrackEvents:
 
     def _message(self, start: int, end: int) -> dict[int, Any]:
         """The fields of one small message: numbers, and places of texts and messages; of several the last."""
-        found = self.wire.fields(np.array([start]), np.array([end]))
+        found = self.wire.message(start, end)
         entries = zip(found.number.tolist(), found.value.tolist(), found.end.tolist(), strict=True)
         return {number: value if stop < 0 else (value, stop) for number, value, stop in entries}
 
     def _default(self, packets: Fields, sequence: Ints, generation: Ints) -> None:
-        packet, starts, ends = packets.spans(DEFAULTS)
-        for each, start, end in zip(packet.tolist(), starts.tolist(), ends.tolist(), strict=True):
+        for each, start, end in packets.places(DEFAULTS):
             told = self._message(start, end)
             event = self._message(*told[11]) if isinstance(told.get(11), tuple) else {}
             key = int(sequence[each]), int(generation[each])
@@ -186,12 +183,10 @@ class TrackEvents:
         raw = packets.numbers(TIME, count, least)
         clock = packets.numbers(CLOCK, count)
         clock = np.where(clock == 0, self._defaulted(sequence, generation, 0), clock)
-        snapshots = packets.spans(CLOCKS)
         own = np.flatnonzero((clock >= FIRST_OWN_CLOCK) & (raw != least))
         at = raw.copy()
-        places = [*snapshots[0].tolist(), count]
         first = 0
-        for place, start, end in zip(places, [*snapshots[1].tolist(), 0], [*snapshots[2].tolist(), 0], strict=True):
+        for place, start, end in [*packets.places(CLOCKS), (count, 0, 0)]:
             from_, until = np.searchsorted(own, [first, place])
             self._own_times(own[from_:until], sequence, clock, raw, at)
             if place < count:
@@ -215,8 +210,7 @@ class TrackEvents:
             state.passed = int(passed[-1])
 
     def _snapshot(self, sequence: int, start: int, end: int) -> None:
-        found = self.wire.fields(np.array([start]), np.array([end]))
-        clocks = [self._message(a, b) for a, b in zip(*(each.tolist() for each in found.spans(1)[1:]), strict=True)]
+        clocks = [self._message(a, b) for _, a, b in self.wire.message(start, end).places(1)]
         times = {_integer(each.get(1)): _integer(each.get(2)) for each in clocks}
         # Some systems have no BOOTTIME: there one of the clocks that all share takes its place.
         shared = [BOOTTIME] if BOOTTIME in times else [number for number in times if number < FIRST_OWN_CLOCK]
@@ -282,16 +276,13 @@ class TrackEvents:
         codes = np.full(count, -1, np.int64)
         chosen = np.flatnonzero((found.number == number) & (found.end < 0))
         of, iid = found.message[chosen], found.value[chosen]
-        packed, starts, ends = found.spans(number)
+        packed = found.spans(number)[0]
         if len(packed):
-            firsts = [
-                next(iter(self.wire.packed(a, b)), 0) for a, b in zip(starts.tolist(), ends.tolist(), strict=True)
-            ]
+            firsts = [next(iter(self.wire.packed(a, b)), 0) for _, a, b in found.places(number)]
             of, iid = np.append(of, packed), np.append(iid, np.array(firsts, np.int64))
         codes[of] = self._interned(sequence[of], generation[of], kind, iid)
-        message, starts, ends = found.spans(literal)
-        texts = zip(starts.tolist(), ends.tolist(), strict=True)
-        codes[message] = np.array([self.words.code(self.wire.text(*text)) for text in texts], np.int64)
+        for event, start, end in found.places(literal):
+            codes[event] = self.words.code(self.wire.text(start, end))
         return codes
 
     def _interned(self, sequence: Ints, generation: Ints, kind: int, iid: Ints) -> Ints:

@@ -7,7 +7,7 @@ never an object here; a plane that is cut off gives its whole lines, and a line 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -68,7 +68,7 @@ class Batch:
 def planes(wire: Wire) -> list[Plane]:
     """The planes of a file, the last one as far as it goes."""
     space = wire.message(0, wire.size, clip=True)
-    found = [_plane(wire, start, end) for start, end in _pairs(space.spans(SPACE_PLANE)[1:])]
+    found = [_plane(wire, start, end) for _, start, end in space.places(SPACE_PLANE)]
     if space.n_damaged and found:
         found[-1].is_whole = False
     return found
@@ -76,16 +76,15 @@ def planes(wire: Wire) -> list[Plane]:
 
 def texts(wire: Wire, number: int) -> list[str]:
     """Texts of the file itself: errors, warnings, host names."""
-    return [wire.text(*span) for span in _pairs(wire.message(0, wire.size).spans(number)[1:])]
+    return [wire.text(start, end) for _, start, end in wire.message(0, wire.size).places(number)]
 
 
 def first_plane_name(wire: Wire) -> str | None:
     """Name of the first plane, also in the beginning of a file; None when this is not an XSpace."""
     space = wire.message(0, min(wire.size, 1 << 16), clip=True)
-    for start, end in _pairs(space.spans(SPACE_PLANE)[1:])[:1]:
-        names = _pairs(wire.message(start, end, clip=True).spans(PLANE_NAME)[1:])
-        if names and names[0][1] - names[0][0] < 200:
-            return wire.text(*names[0])
+    for _, start, end in space.places(SPACE_PLANE)[:1]:
+        for _, first, last in wire.message(start, end, clip=True).places(PLANE_NAME)[:1]:
+            return wire.text(first, last) if last - first < 200 else None
     return None
 
 
@@ -141,7 +140,7 @@ def _line(wire: Wire, start: int, end: int, zero_ns: int) -> _Line:
         number = int(found.numbers(LINE_ID, 1, number)[0])
         stamp = int(found.numbers(LINE_NS, 1, stamp)[0])
         for of, texts in names.items():
-            texts += [wire.text(*span) for span in _pairs(found.spans(of)[1:])]
+            texts += [wire.text(*span) for _, *span in found.places(of)]
     name = next((text for texts in names.values() for text in texts if text), "")
     return _Line(number, stamp - zero_ns if stamp > UNIX_NS else stamp, name)
 
@@ -162,12 +161,12 @@ def programs(wire: Wire, plane: Plane) -> list[Program]:
     found: list[Program] = []
     if plane.shared is not None:
         keys, message, starts, ends = plane.shared
-        holder, a, b = wire.fields(starts, ends).spans(STAT_BYTES)
-        for key, start, end in zip(keys[message[holder]].tolist(), a.tolist(), b.tolist(), strict=True):
-            module, number = _NUMBERED.findall(plane.names.get(key, ""))[0]
+        for holder, start, end in wire.fields(starts, ends).places(STAT_BYTES):
+            module, number = _NUMBERED.findall(plane.names.get(int(keys[message[holder]]), ""))[0]
             hlo = wire.message(start, end)
-            places, buffers = (_pairs(hlo.spans(part)[1:]) for part in (HLO_MODULE, HLO_BUFFERS))
-            found += [Program(module, int(number) if number else None, *place, tuple(buffers)) for place in places]
+            buffers = tuple((a, b) for _, a, b in hlo.places(HLO_BUFFERS))
+            places = hlo.places(HLO_MODULE)
+            found += [Program(module, int(number) if number else None, a, b, buffers) for _, a, b in places]
     return found
 
 
@@ -225,26 +224,21 @@ class _Shared:
     displays: Ints
 
 
-def _pairs(spans: tuple[Ints, ...]) -> list[tuple[int, int]]:
-    starts, ends = spans
-    return list(zip(starts.tolist(), ends.tolist(), strict=True))
-
-
 def _plane(wire: Wire, start: int, end: int) -> Plane:
     found = wire.message(start, end, clip=True)
-    names = _pairs(found.spans(PLANE_NAME)[1:])
+    names = found.places(PLANE_NAME)
     stats = dict(_named(wire, *_entries(wire, *found.spans(PLANE_STATS)[1:]), META_NAME))
     keys, starts, ends = _entries(wire, *found.spans(PLANE_EVENTS)[1:])
     message, stat_start, stat_end = wire.fields(starts, ends).spans(META_STAT)
     return Plane(
-        name=wire.text(*names[-1]) if names else "",
+        name=wire.text(*names[-1][1:]) if names else "",
         id=int(found.numbers(PLANE_ID, 1)[0]),
-        lines=_pairs(found.spans(PLANE_LINE)[1:]),
+        lines=[(start, end) for _, start, end in found.places(PLANE_LINE)],
         names=dict(_named(wire, keys, starts, ends, META_NAME)),
         displays=dict(_named(wire, keys, starts, ends, META_DISPLAY)),
         shared=(keys, message, stat_start, stat_end) if len(keys) else None,
         stats=stats,
-        facts=_facts(wire, *found.spans(PLANE_OWN)[1:], stats),
+        facts=_facts(wire, found.places(PLANE_OWN), stats),
         is_whole=not found.n_damaged,
     )
 
@@ -258,16 +252,15 @@ def _entries(wire: Wire, starts: Ints, ends: Ints) -> tuple[Ints, Ints, Ints]:
 
 
 def _named(wire: Wire, keys: Ints, starts: Ints, ends: Ints, number: int) -> Iterator[tuple[int, str]]:
-    message, a, b = wire.fields(starts, ends).spans(number)
-    for key, start, end in zip(keys[message].tolist(), a.tolist(), b.tolist(), strict=True):
+    for at, start, end in wire.fields(starts, ends).places(number):
         if text := wire.text(start, end):
-            yield key, text
+            yield int(keys[at]), text
 
 
-def _facts(wire: Wire, starts: Ints, ends: Ints, stats: dict[int, str]) -> dict[str, Any]:
+def _facts(wire: Wire, places: list[tuple[int, int, int]], stats: dict[int, str]) -> dict[str, Any]:
     """A few stats as Python values."""
     facts: dict[str, Any] = {}
-    for start, end in _pairs((starts, ends)):
+    for _, start, end in places:
         found = wire.message(start, end)
         name = stats.get(int(found.numbers(STAT_META, 1)[0]), "")
         for number, value, stop in zip(found.number.tolist(), found.value, found.end.tolist(), strict=True):
@@ -283,10 +276,17 @@ def _facts(wire: Wire, starts: Ints, ends: Ints, stats: dict[int, str]) -> dict[
 
 
 def _read_stats(
-    wire: Wire, plane: Plane, count: int, message: Ints, starts: Ints, ends: Ints, names: _Names, vocabulary: Vocabulary
+    wire: Wire,
+    plane: Plane,
+    count: int,
+    spans: tuple[Ints, Ints, Ints],
+    numbers: Iterable[str],
+    texts: Iterable[str],
+    vocabulary: Vocabulary,
 ) -> _Stats:
     """The stats asked for of `count` messages, from the places of all their stats."""
-    ids = {name: names.ids(plane, name) for name in (*names.numbers, *names.texts)}
+    message, starts, ends = spans
+    ids = {name: [key for key, text in plane.stats.items() if text == name] for name in (*numbers, *texts)}
     chosen = wire.led_by(starts, STAT_META, [key for keys in ids.values() for key in keys])
     message, starts, ends = message[chosen], starts[chosen], ends[chosen]
     found = wire.fields(starts, ends)
@@ -295,13 +295,13 @@ def _read_stats(
     is_reference = (found.number == STAT_REF) & (found.end < 0)
     is_text = (found.number == STAT_TEXT) & (found.end >= 0)
     stats = _Stats({}, {})
-    for name in names.numbers:
+    for name in numbers:
         values, known = np.zeros(count, np.int64), np.zeros(count, bool)
         if ids[name]:
             mine = np.flatnonzero(is_number & np.isin(key, ids[name]))
             values[of[mine]], known[of[mine]] = found.value[mine], True
         stats.numbers[name] = values, known
-    for name in names.texts:
+    for name in texts:
         codes = np.full(count, -1, np.int64)
         if ids[name]:
             is_mine = np.isin(key, ids[name])
@@ -311,20 +311,11 @@ def _read_stats(
             meanings = np.array([-1 if text is None else vocabulary.code(text) for text in meant], np.int64)
             codes[of[refs]] = meanings[inverse] if len(refs) else _EMPTY
             own = np.flatnonzero(is_mine & is_text)
-            spans = _pairs((found.value[own], found.end[own]))
-            literal = [vocabulary.code(wire.text(a, b)) if b - a <= MAX_NAME_BYTES else -1 for a, b in spans]
+            places = zip(found.value[own].tolist(), found.end[own].tolist(), strict=True)
+            literal = [vocabulary.code(wire.text(a, b)) if b - a <= MAX_NAME_BYTES else -1 for a, b in places]
             codes[of[own]] = np.array(literal, np.int64)
         stats.texts[name] = codes
     return stats
-
-
-@dataclass(frozen=True)
-class _Names:
-    numbers: Sequence[str]
-    texts: Sequence[str]
-
-    def ids(self, plane: Plane, name: str) -> list[int]:
-        return [key for key, text in plane.stats.items() if text == name]
 
 
 _EMPTY = np.empty(0, np.int64)
@@ -332,8 +323,8 @@ _EMPTY = np.empty(0, np.int64)
 
 def _shared(wire: Wire, plane: Plane, numbers: Sequence[str], texts: Sequence[str], vocabulary: Vocabulary) -> _Shared:
     """Read the event metadata, in order of its ids."""
-    keys, message, starts, ends = plane.shared or (_EMPTY, _EMPTY, _EMPTY, _EMPTY)
-    stats = _read_stats(wire, plane, len(keys), message, starts, ends, _Names(numbers, texts), vocabulary)
+    keys, *spans = plane.shared or (_EMPTY, _EMPTY, _EMPTY, _EMPTY)
+    stats = _read_stats(wire, plane, len(keys), (spans[0], spans[1], spans[2]), numbers, texts, vocabulary)
     order = np.argsort(keys, kind="stable")
     codes = {
         kind: np.array([vocabulary.code(names[key]) if key in names else -1 for key in keys.tolist()], np.int64)
@@ -352,8 +343,7 @@ def _batch(wire: Wire, plane: Plane, parts: list[_Part], shared: _Shared, words:
     count = len(starts)
     found = wire.fields(starts, ends)
     offset, duration = found.numbers(EVENT_OFFSET, count), found.numbers(EVENT_DURATION, count)
-    names = _Names(tuple(shared.stats.numbers), tuple(shared.stats.texts))
-    stats = _read_stats(wire, plane, count, *found.spans(EVENT_STAT), names, words)
+    stats = _read_stats(wire, plane, count, found.spans(EVENT_STAT), shared.stats.numbers, shared.stats.texts, words)
     at = np.searchsorted(shared.order, found.numbers(EVENT_META, count))
     at[at == len(shared.order)] = 0
     is_known = shared.order[at] == found.numbers(EVENT_META, count) if len(shared.order) else np.zeros(count, bool)
