@@ -56,13 +56,12 @@ class Sqlite:
         n_rows = n_bytes = n_long = 0
         above = -1
         for upto, batch_rows in STEPS:
-            piece = Slice(above, upto)
-            query = select(table, self.columns[table], columns, processes, piece)
+            query, is_filtered = select(table, self.columns[table], columns, processes, above, upto)
             # Rows that a condition passes over are counted nowhere else.
-            if query.is_filtered and self._too_many(table):
+            if is_filtered and self._too_many(table):
                 return
             n_longer = 0
-            for batch in self._salvaged(table, query.text, batch_rows):
+            for batch in self._salvaged(table, query, batch_rows):
                 width = batch.column(batch.num_columns - 1)
                 n_rows += len(batch)
                 n_bytes += pc.sum(pc.min_element_wise(width, upto)).as_py() or 0
@@ -263,31 +262,18 @@ _DIGITS = 20
 """Length of the longest 64-bit number."""
 
 
-@dataclass(frozen=True)
-class Slice:
-    """The rows whose longest text has more bytes than `above`; only texts up to `upto` are read."""
+def select(
+    table: str, present: tuple[str, ...], columns: Columns, processes: Processes | None, above: int, upto: int
+) -> tuple[str, bool]:
+    """The columns, how many texts of a row are too long, and the bytes of its longest; and whether it passes over rows.
 
-    above: int
-    upto: int
-
-
-@dataclass(frozen=True)
-class Select:
-    """A query, and whether it passes over rows."""
-
-    text: str
-    is_filtered: bool
-
-
-def select(table: str, present: tuple[str, ...], columns: Columns, processes: Processes | None, piece: Slice) -> Select:
-    """The columns, how many texts of a row are too long, and the bytes of its longest.
-
-    The driver takes types from the first rows, so a typed row comes first.
+    Rows are those whose longest text has more bytes than `above`; only texts up to `upto` are read. The driver takes
+    types from the first rows, so a typed row comes first.
     """
     by_name = {column.lower(): column for column in present}
     first = {"BIGINT": "0", "BOUNDED": "0", "DOUBLE": "0.5", "VARCHAR": "''", "NAME": "''"}
     head = [f"{first[kind]} AS {quoted(column)}" for column, kind in columns.items()]
-    values = [_value(by_name.get(column.lower()), kind, piece.upto) for column, kind in columns.items()]
+    values = [_value(by_name.get(column.lower()), kind, upto) for column, kind in columns.items()]
     texts = {column.lower(): LIMITS[kind] for column, kind in columns.items() if kind in ("VARCHAR", "NAME")}
     limits = {_bytes(by_name[text]): limit for text, limit in texts.items() if text in by_name}
     sizes = list(limits)
@@ -295,14 +281,14 @@ def select(table: str, present: tuple[str, ...], columns: Columns, processes: Pr
     longest = f"max(0, {', '.join(sizes)})" if sizes else "0"
     query = f"""SELECT {", ".join(head)}, 0 AS n_too_long, 0 AS longest
         UNION ALL SELECT {", ".join(values)}, {n_too_long}, {longest} FROM main.{quoted(table)} NOT INDEXED"""
-    conditions = [f"{longest} > {piece.above}"] if piece.above >= 0 else []
+    conditions = [f"{longest} > {above}"] if above >= 0 else []
     process_column = processes.column(present) if processes else None
     if processes and process_column:
         pids = ", ".join(str(pid) for pid in sorted(processes.pids))
         process = f"({_integer_sql(quoted(process_column))} >> 24 & 16777215)"
         others = processes.is_all_others
         conditions.append(f"coalesce({process} {'NOT IN' if others else 'IN'} ({pids}), {int(others)})")
-    return Select(query + (f" WHERE {' AND '.join(conditions)}" if conditions else ""), bool(conditions))
+    return query + (f" WHERE {' AND '.join(conditions)}" if conditions else ""), bool(conditions)
 
 
 def bounded_count(table: str, most: int) -> str:
