@@ -7,46 +7,29 @@ Invariant: a key that an entry lacks is NULL; `position` is its place in the fil
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from traceview.classify import models
 from traceview.classify.rules import FOLDER
 from traceview.paths import read_toml
 
-
-@dataclass(frozen=True)
-class Facts:
-    """The entries `[[NAME]]` of one file: the keys that they may have, with DuckDB types. Of a family of models the
-    operators, and at which place each has the arguments of these names."""
-
-    file: str
-    columns: Mapping[str, str]
-    family: str | None = None
-
-
-def _facts(entry: Mapping[str, str]) -> Facts:
-    columns = dict(column.split() for column in entry["columns"].split(","))
-    return Facts(entry["file"], columns, entry.get("family"))
-
-
-TABLES = {name: _facts(entry) for name, entry in read_toml(FOLDER / "facts.toml").items()}
-"""By name, which is that of the table in the schema `names` and that of an entry."""
+TABLES: dict[str, dict[str, str]] = read_toml(FOLDER / "facts.toml")
+"""By name, which is that of the table in the schema `names`: the `file` with the entries `[[NAME]]`, and the `columns`,
+keys that they may have, with DuckDB types. Of a `family` of models the operators, and at which place each has the
+arguments of these names."""
 
 
 def columns(name: str) -> dict[str, str]:
     """The columns of `names.NAME`, with their types."""
-    return {"position": "BIGINT", **TABLES[name].columns}
+    return {"position": "BIGINT"} | dict(column.split() for column in TABLES[name]["columns"].split(","))
 
 
 def rows(name: str) -> list[tuple[Any, ...]]:
     """The rows of `names.NAME`, in the order of the file."""
-    family = TABLES[name].family
-    entries = list(models.places(family)) if family else read_toml(FOLDER / TABLES[name].file)[name]
-    return [
-        (position, *(entry.get(column) for column in TABLES[name].columns)) for position, entry in enumerate(entries)
-    ]
+    family = TABLES[name].get("family")
+    entries = models.places(family) if family else read_toml(FOLDER / TABLES[name]["file"])[name]
+    keys = [*columns(name)][1:]
+    return [(position, *map(entry.get, keys)) for position, entry in enumerate(entries)]
 
 
 def is_product(name: str) -> bool:
@@ -60,5 +43,5 @@ def products() -> list[str]:
 
 
 def _devices() -> list[dict[str, Any]]:
-    devices: list[dict[str, Any]] = read_toml(FOLDER / TABLES["device"].file)["device"]
+    devices: list[dict[str, Any]] = read_toml(FOLDER / TABLES["device"]["file"])["device"]
     return devices
