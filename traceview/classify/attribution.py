@@ -194,8 +194,5 @@ def _keep_verdicts(
 
 
 def _keep(run: sql.Run, table: str, types: Mapping[str, str], rows: Sequence[tuple[Any, ...]]) -> None:
-    """A table of these rows, through parameters: registering Arrow data would import pandas, a quarter of a second."""
-    columns = list(zip(*rows, strict=True)) if rows else [() for _ in types]
-    picked = ", ".join(f'unnest(CAST($c{n} AS {types[name]}[])) AS "{name}"' for n, name in enumerate(types))
-    values = {f"c{number}": list(column) for number, column in enumerate(columns)}
-    run(f"CREATE TABLE {table} AS SELECT {picked}", values)
+    query, values = sql.of_rows(types, rows)
+    run(f"CREATE TABLE {table} AS {query}", values)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from traceview.ingest.sink import LATEST_NS, Sink
-from traceview.sql import texts
+from traceview.sql import of_rows, texts
 
 _sql = texts("ingest/collected")
 KINDS = ("parameter", "buffer", "gradient", "optimizer_state")
@@ -46,14 +46,9 @@ def add(sink: Sink, about: dict[str, Any]) -> None:
     noted = _dict(about.get("memory"))
     tensors = {(*row, when) for when in ("start", "end") for row in _list(noted.get(when))[:MOST_HELD] if _is_held(row)}
     if tensors:
-        columns = {
-            "kind": "VARCHAR",
-            "label": "VARCHAR",
-            "device": "BIGINT",
-            "address": "BIGINT",
-            "size_bytes": "BIGINT",
-        }
-        _keep(sink, "collected_tensor", {**columns, "at": "VARCHAR"}, sorted(tensors, key=repr))
+        columns = dict.fromkeys(("kind", "label"), "VARCHAR")
+        columns |= dict.fromkeys(("device", "address", "size_bytes"), "BIGINT") | {"at": "VARCHAR"}
+        _keep(sink, "collected_tensor", columns, sorted(tensors, key=repr))
         sink.replace("allocations", _sql("allocations", first=str(sink.next_id)))
         sink.next_id += len(tensors)
 
@@ -80,8 +75,5 @@ def _dict(value: Any) -> dict[str, Any]:
 
 
 def _keep(sink: Sink, table: str, columns: dict[str, str], rows: Sequence[tuple[Any, ...]]) -> None:
-    values = [list(column) for column in zip(*rows, strict=True)] if rows else [[] for _ in columns]
-    picked = ", ".join(
-        f"unnest(CAST(${number} AS {kind}[])) AS {name}" for number, (name, kind) in enumerate(columns.items(), 1)
-    )
-    sink.connection.execute(f"CREATE OR REPLACE TEMP TABLE {table} AS SELECT {picked}", values)
+    query, values = of_rows(columns, rows)
+    sink.connection.execute(f"CREATE OR REPLACE TEMP TABLE {table} AS {query}", values)
