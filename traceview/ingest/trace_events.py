@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ import pyarrow as pa
 
 from traceview import sql
 from traceview.decode.files import Stream, ahead
-from traceview.decode.json_events import EventSplitter, Part, lines_table
+from traceview.decode.json_events import EventSplitter, Part, Settled, lines_table
 from traceview.decode.json_repair import has_phase
 from traceview.ingest.derive.spans import fetch
 from traceview.ingest.fast_path import KEYS, Clock, Route, Routed, insert, on_a_clock, routed, schema, without_second
@@ -130,9 +130,10 @@ def _carefully(filler: _Filler, sink: Sink, splitter: EventSplitter, part: Part)
     if not splitter.rewrites and filler.is_spelled_otherwise():
         part = splitter.again(filler.form.rewrite)
         filler.parse(part.table(), sink.next_id)
-    n_rows = len(part) + filler.settle(splitter, sink, len(part))
+    parse = partial(filler.parse, first=sink.next_id, into="INSERT INTO event")
+    settled = settle(sink, splitter, sql.texts("ingest/events"), len(part), parse, rewrite=filler.form.rewrite)
     filler.store(sink)
-    sink.next_id += n_rows
+    sink.next_id += len(part) + len(settled.events)
 
 
 def _apart(filler: _Filler, sink: Sink, splitter: EventSplitter, part: Part) -> None:
@@ -191,12 +192,9 @@ class _Filler:
         self.connection = connection
         self.args = {table: self._query(table).extra.get("args", {}) for table in form.tables}
 
-    def parse(self, lines: pa.Table, first: int) -> None:
+    def parse(self, lines: pa.Table, first: int, into: str = "CREATE OR REPLACE TEMP TABLE event AS") -> None:
         """Make `event` out of one part of the file."""
         self.connection.register("lines", lines)
-        self._parse("CREATE OR REPLACE TEMP TABLE event AS", first)
-
-    def _parse(self, into: str, first: int) -> None:
         body = sql.text(f"ingest/{self.form.parse}")
         values: dict[str, object] = {"first": first, "ids": self.form.ids, **self.form.values}
         if "$schema" in body:
@@ -233,36 +231,14 @@ class _Filler:
         is_doubtful = "SELECT bool_or(ph IS NULL OR ph IN ('B', 'E', 'b', 'e')) FROM event"
         return bool(self.connection.execute(is_doubtful).fetchall()[0][0])
 
-    def settle(self, splitter: EventSplitter, sink: Sink, n_rows: int) -> int:
-        """Replace pieces that are not events by the events that are really there; returns how many were added."""
-        doubtful = fetch(self.connection, sql.text("ingest/events/doubtful"))["row"]
-        if not len(doubtful):
-            return 0
-        settled = splitter.settle(doubtful)
-        self.connection.register("dropped", settled.drop)
-        self.connection.execute(sql.text("ingest/events/dropped"))
-        if settled.events:
-            events = [self.form.rewrite(event) for event in settled.events]
-            self.connection.register("lines", lines_table(events, range(n_rows, n_rows + len(events))))
-            self._parse("INSERT INTO event", sink.next_id)
-        added = dict(enumerate(settled.events, n_rows))
-        _drop(sink, settled.bad + [_beginning(added[row]) for row in self._unread() if row in added])
-        _drop(sink, settled.too_long, TOO_LONG)
-        sink.count("n_repaired", settled.n_repaired)
-        return len(settled.events)
-
     def store_deferred(self, sink: Sink) -> None:
         """Read the deferred events, each under its own number."""
         deferred, sink.deferred = sink.deferred, {}
         if deferred:
             self.parse(lines_table(list(deferred.values()), list(deferred)), 0)
-            _drop(sink, [_beginning(deferred[number]) for number in self._unread()])
+            unread = self.connection.execute(sql.text("ingest/events/unread")).fetchall()
+            _drop(sink, [_beginning(deferred[number]) for (number,) in unread])
             self.store(sink)
-
-    def _unread(self) -> list[int]:
-        """Take out what only our own scanner takes for JSON; the numbers of these events."""
-        unread = self.connection.execute(sql.text("ingest/events/unread")).fetchall()
-        return [row for (row,) in unread]
 
     def store(self, account: Account) -> None:
         """Spread the events of this part over the tables, and keep what waits for its other end."""
@@ -322,6 +298,39 @@ class _Filler:
     def _exists(self, table: str) -> bool:
         found = self.connection.execute("SELECT count(*) FROM duckdb_tables() WHERE table_name = $1", [table])
         return bool(found.fetchall()[0][0])
+
+
+def settle(
+    sink: Sink,
+    splitter: EventSplitter,
+    query: Callable[[str], str],
+    n_rows: int,
+    parse: Callable[[pa.Table], None],
+    why: tuple[str, str] = (INVALID, TOO_LONG),
+    rewrite: Callable[[bytes], bytes] = bytes,
+    are_events: bool = True,
+) -> Settled:
+    """Replace pieces that are not objects by those that are really there, which `parse` adds as rows from `n_rows` on.
+
+    What cannot be read is counted, as `why` says: what is not JSON, and what is too long; of events also those that
+    were repaired. `query`: text of a query.
+    """
+    doubtful = fetch(sink.connection, query("doubtful"))["row"]
+    if not len(doubtful):
+        return Settled()
+    settled = splitter.settle(doubtful)
+    sink.connection.register("dropped", settled.drop)
+    sink.connection.execute(query("dropped"))
+    if events := [rewrite(event) for event in settled.events]:
+        parse(lines_table(events, range(n_rows, n_rows + len(events))))
+    # What only our own scanner takes for JSON.
+    unread = sink.connection.execute(query("unread")).fetchall()
+    refused = [_beginning(settled.events[row - n_rows]) for (row,) in unread if row >= n_rows]
+    _drop(sink, settled.bad + refused, why[0])
+    _drop(sink, settled.too_long, why[1])
+    if are_events:
+        sink.count("n_repaired", settled.n_repaired)
+    return settled
 
 
 def _drop(account: Account, bad: list[str], why: str = INVALID) -> None:

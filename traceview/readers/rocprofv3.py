@@ -10,6 +10,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator
+from functools import partial
+from itertools import chain
 from typing import Any
 
 import pyarrow as pa
@@ -18,8 +20,8 @@ from traceview import sql
 from traceview.decode.files import Peek, Stream
 from traceview.decode.json_events import EventSplitter, lines_table
 from traceview.ingest import secrets
-from traceview.ingest.derive.spans import fetch
 from traceview.ingest.sink import Sink
+from traceview.ingest.trace_events import settle
 
 NAME = "rocprofv3"
 TITLE = "rocprofv3 JSON"
@@ -46,39 +48,28 @@ def sniff(peek: Peek) -> bool:
 
 def read(stream: Stream, sink: Sink) -> None:
     """Fill the tables from one file; what names things comes before what happened."""
-    head = _Head(stream)
+    blocks = iter(stream)
+    first = next(blocks, b"")
+    metadata = _metadata(first)
     _make_empty(sink)
-    for name, splitter in _arrays(head, (*NAMES, *RECORDS)):
+    for name, splitter in _arrays(chain([first], blocks), (*NAMES, *RECORDS)):
         for lines in splitter:
-            _store(sink, name, splitter, lines, head.metadata.get("pid"))
+            _store(sink, name, splitter, lines, metadata.get("pid"))
         if not splitter.ended:
             sink.problem(f"the file is cut off: its array {name} does not end")
     if stream.damage:
         sink.problem(stream.damage)
-    _describe(sink, head.metadata)
+    _describe(sink, metadata)
 
 
-class _Head:
-    """Passes blocks on, and keeps what the first ones say about the run."""
-
-    def __init__(self, stream: Stream) -> None:
-        self._stream = stream
-        self.metadata: dict[str, Any] = {}
-
-    def __iter__(self) -> Iterator[bytes]:
-        for number, block in enumerate(self._stream):
-            if not number:
-                self._read(block)
-            yield block
-
-    def _read(self, block: bytes) -> None:
-        match = _METADATA.search(block)
-        if match:
-            try:
-                found = json.JSONDecoder().raw_decode(block[match.end() :].decode("utf-8", "replace"))[0]
-            except (ValueError, RecursionError):
-                return
-            self.metadata = found if isinstance(found, dict) else {}
+def _metadata(block: bytes) -> dict[str, Any]:
+    """The facts about the run, which stand in the first block."""
+    match = _METADATA.search(block)
+    try:
+        found = match and json.JSONDecoder().raw_decode(block[match.end() :].decode("utf-8", "replace"))[0]
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def _arrays(blocks: Iterable[bytes], names: Iterable[str]) -> Iterator[tuple[str, EventSplitter]]:
@@ -118,7 +109,9 @@ def _store(sink: Sink, name: str, splitter: EventSplitter, lines: pa.Table, pid:
     """One part of one array."""
     connection = sink.connection
     _parse(sink, name, lines)
-    n_rows = len(lines) + _settle(sink, name, splitter, len(lines))
+    why = ("records that are not valid JSON", "records that are longer than 4 MiB or nested too deep")
+    parse = partial(_parse, sink, name, make="INSERT INTO record")
+    settled = settle(sink, splitter, _sql, len(lines), parse, why, are_events=name in RECORDS)
     for table in [NAMES[name]] if name in NAMES else ["used"] if name == "kernel_dispatch" else []:
         connection.execute(f"INSERT INTO {table} {_sql(table)}")
         if table in KEYS:
@@ -136,34 +129,7 @@ def _store(sink: Sink, name: str, splitter: EventSplitter, lines: pa.Table, pid:
         sink.count("n_dropped", n_records - n_timed)
         if n_timed < n_records:
             sink.problem(f"{name} without a readable time", n_records - n_timed)
-    sink.next_id += n_rows
-
-
-def _settle(sink: Sink, name: str, splitter: EventSplitter, n_rows: int) -> int:
-    """Replace pieces that are not objects by the objects that are really there; returns how many were added."""
-    connection = sink.connection
-    doubtful = fetch(connection, _sql("doubtful"))["row"]
-    if not len(doubtful):
-        return 0
-    settled = splitter.settle(doubtful)
-    connection.register("dropped", settled.drop)
-    connection.execute(_sql("dropped"))
-    if settled.events:
-        _parse(
-            sink, name, lines_table(settled.events, range(n_rows, n_rows + len(settled.events))), "INSERT INTO record"
-        )
-    # What only our own scanner takes for JSON.
-    unread = connection.execute(_sql("unread")).fetchall()
-    refused = [settled.events[row - n_rows][:200].decode("utf-8", "replace") for (row,) in unread if row >= n_rows]
-    bad = settled.bad + refused
-    for why, records in (("are not valid JSON", bad), ("are longer than 4 MiB or nested too deep", settled.too_long)):
-        if records:
-            sink.problem(f"records that {why}", len(records), records)
-            sink.count("n_events", len(records))
-            sink.count("n_dropped", len(records))
-    if name in RECORDS:
-        sink.count("n_repaired", settled.n_repaired)
-    return len(settled.events)
+    sink.next_id += len(lines) + len(settled.events)
 
 
 def _describe(sink: Sink, metadata: dict[str, Any]) -> None:
