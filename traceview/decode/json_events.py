@@ -19,7 +19,7 @@ import numpy as np
 import pyarrow as pa
 
 from traceview.decode.json_repair import is_strict, mended, strict_json
-from traceview.decode.json_scan import DECODER, Ints, Members, passed, pieces, views
+from traceview.decode.json_scan import DECODER, Ints, Members, end_of, more, passed, pieces, views
 
 CHUNK_BYTES = 24 << 20
 MAX_CHUNK_BYTES = 48 << 20
@@ -102,7 +102,8 @@ class EventSplitter:
         """
         self._blocks = iter(blocks)
         self._inside = inside
-        self._rewrite = rewrite
+        self.rewrite = rewrite
+        """What is done to the text before it is split."""
         self._last_apart = last_apart
         self._carry = b""
         self._now: Part | None = None
@@ -145,10 +146,10 @@ class EventSplitter:
         raw, n_before = self._carry, len(self._carry)
         while True:
             n_known, n_asked = len(raw), min(max(CHUNK_BYTES, self._n_read // 4), MAX_CHUNK_BYTES)
-            raw = self._more(n_asked, raw)
+            raw = more(self._blocks, n_asked, raw)
             at_end = len(raw) - n_known < n_asked
             self._n_read += len(raw) - n_known
-            closing = _skip(raw, 0)
+            closing = end_of(SPACE, raw, 0)
             if raw.startswith(b"]", closing):
                 self.ended = True
                 nowhere = np.empty(0, np.int64)
@@ -167,11 +168,6 @@ class EventSplitter:
         return self._inside is None and self.ended and self._members.behind_events(self._carry, self._blocks)
 
     @property
-    def rewrites(self) -> bool:
-        """Whether the text is rewritten before it is split."""
-        return self._rewrite is not None
-
-    @property
     def rest(self) -> bytes:
         """Text that has been read and lies behind the array, once it has ended."""
         return self._carry if self.ended else b""
@@ -181,7 +177,7 @@ class EventSplitter:
 
         `rewrite` sees whole objects, some of them twice: it must leave alone what it has rewritten before.
         """
-        self._rewrite = rewrite
+        self.rewrite = rewrite
         now = self._current()
         self._now = self._split(now.raw, now.n_before, now.at_end)
         self._carry = self._now.carry
@@ -205,7 +201,7 @@ class EventSplitter:
         return self._current().starts
 
     def _split(self, raw: bytes, n_before: int, at_end: bool) -> Part:
-        text = raw if self._rewrite is None else self._whole_objects(raw, self._rewrite)
+        text = raw if self.rewrite is None else self._whole_objects(raw, self.rewrite)
         starts, ends = pieces(text, at_end)
         last = at_end
         if at_end and self._last_apart and len(starts) > 1:
@@ -237,10 +233,10 @@ class EventSplitter:
             if taken is None:
                 return self._give_up(row, start, out)
             end, is_event = taken
-            after = _skip(self._text, end)
+            after = end_of(SPACE, self._text, end)
             follows = self._text[after : after + 1]
             if follows == b",":
-                start = _skip(self._text, after + 1)
+                start = end_of(SPACE, self._text, after + 1)
                 row = int(np.searchsorted(self._starts, start))
                 if row < len(self._starts) and self._starts[row] == start:
                     return start
@@ -313,7 +309,7 @@ class EventSplitter:
         return closing
 
     def _is_boundary(self, position: int) -> bool:
-        after = _skip(self._text, position)
+        after = end_of(SPACE, self._text, position)
         return self._text[after : after + 1] in (b",", b"]", b"")
 
     def _mend(self, start: int) -> tuple[Any, int] | None:
@@ -354,27 +350,12 @@ class EventSplitter:
         cut = text.rfind(b"}") + 1
         return rewrite(text[:cut]) + text[cut:]
 
-    def _more(self, size: int, known: bytes = b"") -> bytes:
-        """Return `known`, with at least `size` bytes after it where the file goes on."""
-        parts, total = [known], 0
-        for block in self._blocks:
-            parts.append(block)
-            total += len(block)
-            if total >= size:
-                break
-        return b"".join(parts)
-
 
 def lines_table(events: Sequence[bytes], rows: Sequence[int]) -> pa.Table:
     """Return a table, as iterating gives them, from a few texts, each with the number of its row."""
     lengths = np.array([len(event) for event in events], np.int64)
     ends = np.cumsum(lengths)
     return views(b"".join(events), np.array(rows, np.int64), ends - lengths, ends)
-
-
-def _skip(text: bytes, position: int) -> int:
-    match = SPACE.match(text, position)
-    return match.end() if match else position
 
 
 def _excerpt(text: bytes, start: int) -> str:

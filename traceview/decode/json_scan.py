@@ -256,7 +256,7 @@ class Members:
         """Return the bytes after the bracket of the array of events; None when there is none."""
         self._blocks = blocks
         self._fill(KEY_BYTES)
-        self._at = _end(_BEFORE, self._text, 0)
+        self._at = end_of(_BEFORE, self._text, 0)
         start = self._text[self._at : self._at + 1]
         if start == b"[":
             return self._text[self._at + 1 :]
@@ -277,7 +277,7 @@ class Members:
         """Read members to the end of the object, or to the array of events if it is searched for."""
         while True:
             self._fill(KEY_BYTES)
-            self._at = _end(_BETWEEN, self._text, self._at)
+            self._at = end_of(_BETWEEN, self._text, self._at)
             key = _KEY.match(self._text, self._at, self._at + KEY_BYTES)
             if not key:
                 return None
@@ -332,17 +332,23 @@ class Members:
 
     def _fill(self, size: int) -> None:
         """Have `size` bytes at hand where the file goes on."""
-        if len(self._text) - self._at >= size:
-            return
-        parts, known = [self._text[self._at :]], len(self._text) - self._at
-        for block in self._blocks:
-            parts.append(block)
-            known += len(block)
-            if known >= size:
-                break
-        self._text, self._at = b"".join(parts), 0
+        missing = size - (len(self._text) - self._at)
+        if missing > 0:
+            self._text, self._at = more(self._blocks, missing, self._text[self._at :]), 0
 
 
-def _end(pattern: re.Pattern[bytes], text: bytes, position: int) -> int:
+def more(blocks: Iterable[bytes], size: int, known: bytes) -> bytes:
+    """Return `known`, with at least `size` bytes after it where the blocks go on."""
+    parts, total = [known], 0
+    for block in blocks:
+        parts.append(block)
+        total += len(block)
+        if total >= size:
+            break
+    return b"".join(parts)
+
+
+def end_of(pattern: re.Pattern[bytes], text: bytes, position: int) -> int:
+    """Return where what a pattern matches at a place ends: there, where it does not match."""
     match = pattern.match(text, position)
     return match.end() if match else position

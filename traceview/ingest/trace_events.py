@@ -127,7 +127,7 @@ def _carefully(filler: _Filler, sink: Sink, splitter: EventSplitter, part: Part)
     if not len(part):
         return
     filler.parse(part.table(), sink.next_id)
-    if not splitter.rewrites and filler.is_spelled_otherwise():
+    if splitter.rewrite is None and filler.is_spelled_otherwise():
         part = splitter.again(filler.form.rewrite)
         filler.parse(part.table(), sink.next_id)
     parse = partial(filler.parse, first=sink.next_id, into="INSERT INTO event")
