@@ -22,7 +22,7 @@ MANY = 16
 
 @dataclass(frozen=True)
 class Fleet:
-    """How the ranks of a job are converted: an `ingest.options.Many`. What does it is loaded when there is one."""
+    """How the ranks of a job are converted (`Options.many`). What does it is loaded when there is one."""
 
     jobs: int | None = None
     """Processes of this machine at work; None for one per core."""
@@ -44,7 +44,10 @@ class Fleet:
         target: Path,
         options: Options,
     ) -> list[tuple[str, str]]:
-        """Fill the new `folder`; returns the traces that cannot be read, each with the reason. See `job.convert`."""
+        """Fill the new `folder`, which becomes `target`; returns the traces that cannot be read, each with the reason.
+
+        `unread` are those that no reader knows. See `job.convert`.
+        """
         from traceview.fleet import job
 
         return job.convert(self, groups, unread, folder, target, options)

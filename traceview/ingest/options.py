@@ -3,36 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 Progress = Callable[[int, int], None]
 """Called with bytes read and bytes in all."""
 Phase = Callable[[str, int, int], None]
 """Called with what is done after reading, how much of it is done, and how much there is (0: not known)."""
-
-
-class Many(Protocol):
-    """Converter of the ranks of a large job, several at a time, instead of one after the other."""
-
-    def takes(self, n_ranks: int) -> bool:
-        """Whether `n_ranks` ranks are a large job."""
-
-    def convert(
-        self, groups: Sequence[Any], unread: Sequence[tuple[str, str]], folder: Path, target: Path, options: Options
-    ) -> list[tuple[str, str]]:
-        """Fill the new `folder`, which becomes `target`; returns the traces that cannot be read, and each why.
-
-        `unread` are those that no reader knows.
-        """
-
-    def each(self, function: Callable[[Any], None], things: Sequence[Any], options: Options) -> None:
-        """Call a function with each thing and its share of the machine, several at a time, in other processes."""
-
-    def clean(self, target: Path) -> None:
-        """Remove what is kept for the next try, when `target` is complete."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +30,8 @@ class Options:
     own_queries: bool = False
     """Whether only queries of this package are run, which change nothing: recorded tables can be held in memory, and
     what is made is stored when the answer has been given (`views.keep`)."""
-    many: Many | None = None
+    many: Any = None
+    """A `fleet.Fleet`: it converts the ranks of a large job several at a time, instead of one after the other."""
     note: Callable[[str], None] | None = None
     """Called with a sentence about what was left out."""
     capture: Path | None = None
