@@ -47,29 +47,29 @@ class Ingest:
 
     def __post_init__(self) -> None:
         self.queries = load_folder(self.folder)
+        self._n_read = 0
+        """Rows of the source that the query at hand has read."""
 
-    def run(self, name: str) -> int:
-        """Run one query; returns how many rows of the source it read."""
+    def run(self, name: str) -> None:
+        """Run one query."""
         query = self.queries[name]
         sink = self.sink
-        source = query.extra.get("source")
-        counted = _Counted()
+        source, self._n_read = query.extra.get("source"), 0
         if source is not None:
             schema = _schema(source)
-            reader = pa.RecordBatchReader.from_batches(schema, self._batches(query, source, schema, counted))
+            reader = pa.RecordBatchReader.from_batches(schema, self._batches(query, source, schema))
             sink.connection.register("source", reader)
-        before = self._size(query)
         bound = {"first": sink.next_id, **self.values}
         values = {key: bound[key] for key in query.params if key in bound}
-        if query.extra["into"] == KEEP:
-            sink.connection.execute(f"CREATE OR REPLACE TEMP TABLE {query.name} AS {query.body}", values)
-        else:
-            sink.connection.execute(f"INSERT INTO stage.{query.extra['into']} BY NAME {query.body}", values)
+        is_kept = query.extra["into"] == KEEP
+        into = (
+            f"CREATE OR REPLACE TEMP TABLE {name} AS" if is_kept else f"INSERT INTO stage.{query.extra['into']} BY NAME"
+        )
+        added = sink.connection.execute(f"{into} {query.body}", values).fetchall()[0][0]
         if source is not None:
             sink.connection.unregister("source")
-        sink.next_id += counted.rows
-        self._account(query, counted, self._size(query) - before)
-        return counted.rows
+        sink.next_id += self._n_read
+        self._account(query, added)
 
     def named(self, table: str) -> str:
         """The foreign table of that name, as the file spells it."""
@@ -111,9 +111,7 @@ class Ingest:
         first = self.tables.columns[table][:1]
         return bool(first) and any(len(batch) for batch in self.tables.rows(table, {first[0]: "BIGINT"}))
 
-    def _batches(
-        self, query: Query, source: Mapping[str, str], schema: pa.Schema, counted: _Counted
-    ) -> Iterator[pa.RecordBatch]:
+    def _batches(self, query: Query, source: Mapping[str, str], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
         processes = replace(self.processes, columns=tuple(query.extra.get("process", ()))) if self.processes else None
         for table in query.extra["tables"]:
             name = self.named(table)
@@ -125,32 +123,21 @@ class Ingest:
                 continue
             for batch in self.tables.rows(name, source, processes):
                 count = len(batch)
-                numbers = pa.array(np.arange(counted.rows, counted.rows + count))
+                numbers = pa.array(np.arange(self._n_read, self._n_read + count))
                 named = pa.DictionaryArray.from_arrays(np.zeros(count, np.int8), pa.array([table]))
-                counted.rows += count
+                self._n_read += count
                 yield pa.RecordBatch.from_arrays([*batch.columns, numbers, named], schema=schema)
 
-    def _size(self, query: Query) -> int:
-        into = query.extra["into"]
-        if into == KEEP:
-            return 0
-        return int(self.sink.connection.execute(f"SELECT count(*) FROM stage.{into}").fetchall()[0][0])
-
-    def _account(self, query: Query, counted: _Counted, added: int) -> None:
+    def _account(self, query: Query, added: int) -> None:
         """Rows of the file that a query was to turn into rows of ours, and did not, are missing something."""
         is_kept = query.extra["into"] == KEEP
         if not query.extra.get("counts", not is_kept):
             return
-        n_read = counted.rows if query.extra.get("source") is not None else added
+        n_read = self._n_read if query.extra.get("source") is not None else added
         if is_kept:
             found = self.sink.connection.execute(f"SELECT count(*) FILTER (is_lost) FROM {query.name}").fetchall()
             n_read, added = found[0][0], 0
         self.sink.account(n_read, added, f"rows of {query.extra['tables'][0]} without a time")
-
-
-@dataclass
-class _Counted:
-    rows: int = 0
 
 
 def _schema(source: Mapping[str, str]) -> pa.Schema:
