@@ -52,7 +52,7 @@ def parts(path: Path) -> list[int | None]:
 def read(stream: Stream, sink: Sink, part: int | None = None) -> None:
     """Fill the tables from one database, or from one process of it."""
     with open_tables(stream.path) as tables:
-        one = None if part is None else OneProcess(tables, Callers(tables), part)
+        one = None if part is None else OneProcess(tables, part)
         ingest = Ingest(sink, one or tables, content("queries") / "ingest" / NAME)
         sink.connection.register("function", functions())
         for query in QUERIES:
@@ -118,37 +118,24 @@ def processes(tables: Tables) -> list[int]:
     return sorted(found)
 
 
-class Callers:
-    """Call numbers and contexts that are one process's alone."""
+class OneProcess:
+    """The tables as one process's: call numbers and contexts that are one process's alone tell whose work is.
 
-    def __init__(self, tables: Tables) -> None:
-        self.pids = processes(tables)
-        self.calls = _alone(
+    The first process also has the rows of none: `n_without_process` counts its work.
+    """
+
+    def __init__(self, tables: Tables, pid: int) -> None:
+        self.tables, self.pid, self.pids = tables, pid, processes(tables)
+        self.columns, self.damage, self.long_texts = tables.columns, tables.damage, tables.long_texts
+        self.n_without_process = 0
+        self._calls = _alone(
             (batch.column(1), batch.column(0)) for table in CALLS for batch in _rows(tables, table, _PROCESS)
         )
-        self.contexts = _alone(
-            (_context(batch), _found(self.calls, batch.column(0)))
+        self._contexts = _alone(
+            (_context(batch), _found(self._calls, batch.column(0)))
             for table in WORK
             for batch in _rows(tables, table, _PLACE)
         )
-
-    def of_work(self, batch: pa.RecordBatch) -> pa.Array:
-        """The process of each row of work (columns as `_PLACE`), NULL where none can be told."""
-        return pc.coalesce(_found(self.calls, batch.column(0)), _found(self.contexts, _context(batch)))
-
-    def of_threads(self, digits: pa.Array) -> pa.Array:
-        """The process of each `objectId`."""
-        known = pa.array([_four_bytes(pid) for pid in self.pids], pa.string())
-        return pa.array(self.pids, pa.int64()).take(pc.index_in(pc.utf8_slice_codeunits(digits, 0, 8), known))
-
-
-class OneProcess:
-    """The tables as one process's. The first also has the rows of no process: `n_without_process` counts its work."""
-
-    def __init__(self, tables: Tables, callers: Callers, pid: int) -> None:
-        self.tables, self.callers, self.pid = tables, callers, pid
-        self.columns, self.damage, self.long_texts = tables.columns, tables.damage, tables.long_texts
-        self.n_without_process = 0
 
     def rows(self, table: str, columns: Columns, processes: Processes | None = None) -> Iterator[pa.RecordBatch]:
         """Batches with exactly these columns, in order."""
@@ -157,16 +144,20 @@ class OneProcess:
             yield from self.tables.rows(table, columns, processes)
             return
         for batch in self.tables.rows(table, {**columns, **told}, processes):
-            place = batch.select(list(told))
-            pids = (
-                place.column(0) if table in CALLS
-                else self.callers.of_work(place) if table in WORK
-                else self.callers.of_threads(place.column(0))
-            )  # fmt: skip
+            pids = self._processes(table, batch.select(list(told)))
             yield self._of_process(batch.select(list(columns)), pids, table in WORK)
 
+    def _processes(self, table: str, place: pa.RecordBatch) -> pa.Array:
+        """The process of each row, NULL where none can be told."""
+        if table in CALLS:
+            return place.column(0)
+        if table in WORK:
+            return pc.coalesce(_found(self._calls, place.column(0)), _found(self._contexts, _context(place)))
+        known = pa.array([_four_bytes(pid) for pid in self.pids], pa.string())
+        return pa.array(self.pids, pa.int64()).take(pc.index_in(pc.utf8_slice_codeunits(place.column(0), 0, 8), known))
+
     def _of_process(self, batch: pa.RecordBatch, pids: pa.Array, is_work: bool) -> pa.RecordBatch:
-        is_first = self.pid == self.callers.pids[0]
+        is_first = self.pid == self.pids[0]
         if is_work and is_first and pids.null_count:
             self.n_without_process += pids.null_count
             index = batch.schema.get_field_index("correlationId")
