@@ -148,9 +148,9 @@ def test_kinds_that_take_turns_are_all_learnt() -> None:
     )
     part = json_events.EventSplitter([b'{"traceEvents": [' + events + b"{}]}"]).part()
     assert part is not None
-    found = fast_path.routed(part, kineto.ROUTES)
-    assert {route.tables: len(rows) for route, rows in found.by_route} == {("api_calls",): 2048, ("links",): 2048}
-    assert len(found.rest) == 1, "the empty object at the end"
+    by_route, rest = fast_path.routed(part, kineto.ROUTES)
+    assert {route.tables: len(rows) for route, rows in by_route} == {("api_calls",): 2048, ("links",): 2048}
+    assert len(rest) == 1, "the empty object at the end"
 
 
 @pytest.mark.parametrize(("name", "tables"), [("loss:backward", 1), ("nccl:all_reduce", 2), ("gloo:all_reduce", 2)])
@@ -158,7 +158,7 @@ def test_the_second_table_of_a_route_is_asked_only_where_something_is_for_it(nam
     event = b'{"ph": "X", "cat": "user_annotation", "name": "%s", "pid": 7, "tid": 7, "ts": 1, "dur": 5},'
     part = json_events.EventSplitter([b'{"traceEvents": [' + event % b"step" * 9 + event % name.encode()]).part()
     assert part is not None
-    ((route, rows),) = fast_path.routed(part, kineto.ROUTES).by_route
+    ((route, rows),), _ = fast_path.routed(part, kineto.ROUTES)
     assert len(route.tables) == 2
     assert len(fast_path.without_second(part, rows, route).tables) == tables
 

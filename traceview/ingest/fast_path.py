@@ -13,7 +13,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -68,16 +68,12 @@ class Route:
     """Whether it becomes one row of the first table."""
 
 
-@dataclass(frozen=True)
-class Routed:
-    """Routes of the events of a part."""
-
-    by_route: tuple[tuple[Route, Ints], ...] = ()
-    rest: Ints = field(default_factory=lambda: np.empty(0, np.int64))
+Spot = tuple[int, int]
+"""Eight bytes of an event that end with a value: where in the event they stand, and the bytes as a number."""
 
 
-def routed(part: Part, routes: Sequence[Route]) -> Routed:
-    """The rows of a part by the route they seem to belong to.
+def routed(part: Part, routes: Sequence[Route]) -> tuple[list[tuple[Route, Ints]], Ints]:
+    """The rows of a part by the route they seem to belong to, and those of none.
 
     Kinds of events are learnt from a sample of the part: a kind's phase and category stand at the same place in many.
     """
@@ -85,12 +81,12 @@ def routed(part: Part, routes: Sequence[Route]) -> Routed:
     left = np.arange(len(part))
     for number, spots in _kinds(part, routes):
         fits = left
-        for spot in spots:
-            fits = fits[words(part.text, part.starts[fits] + spot.place) == np.uint64(spot.word)]
+        for place, word in spots:
+            fits = fits[words(part.text, part.starts[fits] + place) == np.uint64(word)]
         chosen[fits] = number
         left = left[chosen[left] < 0]
-    found = tuple((route, np.flatnonzero(chosen == number)) for number, route in enumerate(routes))
-    return Routed(tuple((route, rows) for route, rows in found if len(rows)), left)
+    found = [(route, np.flatnonzero(chosen == number)) for number, route in enumerate(routes)]
+    return [(route, rows) for route, rows in found if len(rows)], left
 
 
 def _kinds(part: Part, routes: Sequence[Route]) -> list[tuple[int, tuple[Spot, ...]]]:
@@ -103,9 +99,9 @@ def _kinds(part: Part, routes: Sequence[Route]) -> list[tuple[int, tuple[Spot, .
             if not phase or phase[1].decode("latin-1") not in route.phases:
                 continue
             if not route.categories:
-                kinds[number, (Spot.of(phase, start),)] += 1
+                kinds[number, (_spot(phase, start),)] += 1
             elif category and category[1].decode("latin-1") in route.categories:
-                kinds[number, (Spot.of(category, start), Spot.of(phase, start))] += 1
+                kinds[number, (_spot(category, start), _spot(phase, start))] += 1
     return [kind for kind, _ in kinds.most_common()]
 
 
@@ -125,17 +121,9 @@ def _spread(count: int) -> Iterable[int]:
     return range(count) if count <= SAMPLE else map(int, np.arange(SAMPLE) * GOLDEN % 1 * count)
 
 
-@dataclass(frozen=True)
-class Spot:
-    """Eight bytes of an event that end with a value, and where in the event they stand."""
-
-    place: int
-    word: int
-
-    @classmethod
-    def of(cls, match: re.Match[bytes], start: int) -> Spot:
-        """Return the spot of a matched key and its value in the event that starts at `start`."""
-        return cls(match.end() - WORD - start, int.from_bytes(match.group()[-WORD:], "little"))
+def _spot(match: re.Match[bytes], start: int) -> Spot:
+    """Return the spot of a matched key and its value in the event that starts at `start`."""
+    return match.end() - WORD - start, int.from_bytes(match.group()[-WORD:], "little")
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,6 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
 from traceview import sql
@@ -23,7 +22,7 @@ from traceview.decode.files import Stream, ahead
 from traceview.decode.json_events import EventSplitter, Part, Settled, lines_table
 from traceview.decode.json_repair import has_phase
 from traceview.ingest.derive.spans import fetch
-from traceview.ingest.fast_path import KEYS, Clock, Route, Routed, insert, on_a_clock, routed, schema, without_second
+from traceview.ingest.fast_path import KEYS, Clock, Route, insert, on_a_clock, routed, schema, without_second
 from traceview.ingest.parallel import Unexpected, Workers
 from traceview.ingest.sink import LONG, NEGATIVE, Account, Sink
 from traceview.lazy import duckdb
@@ -162,9 +161,9 @@ def _quickly(filler: _Filler, part: Part, first: int, folder: Path | None) -> Ac
 def _read_routes(filler: _Filler, part: Part, first: int, folder: Path | None) -> Account:
     account = Account()
     is_short = len(part) < SHORT and int(part.ends[-1] - part.starts[0]) < FEW_BYTES
-    ways = Routed(rest=np.arange(len(part))) if is_short else routed(part, filler.form.routes)
+    by_route, rest = routed(part, () if is_short else filler.form.routes)
     timed, clock = on_a_clock(part)
-    for route, rows in ways.by_route:
+    for route, rows in by_route:
         file = folder / f"{route.tables[0]}-{route.phases[0]}-{first}.parquet" if folder and route.spills else None
         if filler.take(without_second(part, rows, route), timed.table(rows), first, clock, file) < len(rows):
             raise Unexpected
@@ -173,13 +172,13 @@ def _read_routes(filler: _Filler, part: Part, first: int, folder: Path | None) -
         account.count("n_events", len(rows))
         account.count("n_kept", len(rows))
     rewrite = filler.form.rewrite
-    deferred = {first + int(row): rewrite(part.text[part.starts[row] : part.ends[row]]) for row in ways.rest[:FEW]}
-    if len(ways.rest) < FEW and sum(map(len, deferred.values())) < FEW_BYTES:
+    deferred = {first + int(row): rewrite(part.text[part.starts[row] : part.ends[row]]) for row in rest[:FEW]}
+    if len(rest) < FEW and sum(map(len, deferred.values())) < FEW_BYTES:
         if not all(map(has_phase, deferred.values())):
             raise Unexpected
         account.deferred = deferred
-    elif len(ways.rest):
-        filler.parse(part.table(ways.rest), first)
+    elif len(rest):
+        filler.parse(part.table(rest), first)
         if filler.is_doubtful() or filler.is_spelled_otherwise():
             raise Unexpected
         filler.store(account)
