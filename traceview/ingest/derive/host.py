@@ -8,7 +8,6 @@ Where a profiler recorded no operators, those that a framework marked as ranges 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from traceview.ingest.derive.nesting import Ints, Spans
 from traceview.ingest.derive.spans import fetch, ids_at, loaded_ranges, numbered, publish, query, spelled
@@ -41,11 +40,12 @@ def operators(connection: duckdb.DuckDBPyConnection, steps: Steps) -> Spans:
         # What made a gradient of gradients is in the backward pass itself.
         left = left[begun[module[maker[left]]] < root_ns[within[maker[left]]]]
         maker[left] = made_by[within[maker[left]]]
-    names = _Names(connection, columns.pop("number"))
+    number = columns.pop("number")
     del columns
-    path, texts = names.paths(spans)
+    path, texts = _paths(connection, number, spans)
     # An operator inside one of the backward pass is part of it, also where no sequence number says so.
-    is_gradient = spans.inherit(np.where(names.gradients(connection), 0, -1)) >= 0
+    is_gradient_word = np.array(connection.execute(query("gradient_words")).fetchall(), np.bool_).reshape(-1)
+    is_gradient = spans.inherit(np.where(is_gradient_word[number], 0, -1)) >= 0
     self_ns = spans.self_time()
     for rows in spans.slices():
         root = within[rows]
@@ -73,28 +73,16 @@ def operators(connection: duckdb.DuckDBPyConnection, steps: Steps) -> Spans:
     return spans
 
 
-class _Names:
-    """The names of the operators: few different ones, so everything about them is worked out once for each."""
-
-    def __init__(self, connection: duckdb.DuckDBPyConnection, number: Ints) -> None:
-        self.number = number
-        self.words: list[str] = [
-            word or "?" for (word,) in connection.execute("SELECT name FROM op_word ORDER BY number").fetchall()
-        ]
-
-    def gradients(self, connection: duckdb.DuckDBPyConnection) -> NDArray[np.bool_]:
-        """For each operator whether its name is one of the backward pass."""
-        found = connection.execute(query("gradient_words")).fetchall()
-        return np.array(found, np.bool_).reshape(-1)[self.number]
-
-    def paths(self, spans: Spans) -> tuple[Ints, list[str]]:
-        """The number of each operator's path, and the paths: they are few, so each is spelled out once."""
-        texts, path = self.words, self.number
-        for _ in range(PATH_LENGTH - 1):
-            above = np.where(spans.parent >= 0, path[spans.parent], -1) if len(spans) else path
-            pairs, path = numbered(self.number * (len(texts) + 1) + above + 1, len(self.words) * (len(texts) + 1))
-            texts = [_join(self.words, texts, *divmod(pair, len(texts) + 1)) for pair in pairs]
-        return path, texts
+def _paths(connection: duckdb.DuckDBPyConnection, number: Ints, spans: Spans) -> tuple[Ints, list[str]]:
+    """The number of each operator's path, and the paths: they are few, so each is spelled out once."""
+    found = connection.execute("SELECT name FROM op_word ORDER BY number").fetchall()
+    words: list[str] = [word or "?" for (word,) in found]
+    texts, path = words, number
+    for _ in range(PATH_LENGTH - 1):
+        above = np.where(spans.parent >= 0, path[spans.parent], -1) if len(spans) else path
+        pairs, path = numbered(number * (len(texts) + 1) + above + 1, len(words) * (len(texts) + 1))
+        texts = [_join(words, texts, *divmod(pair, len(texts) + 1)) for pair in pairs]
+    return path, texts
 
 
 def _join(words: list[str], texts: list[str], name: int, above: int) -> str:
