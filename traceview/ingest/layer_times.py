@@ -80,6 +80,14 @@ class LayerLog:
         facts = {"source": self.stream.path.name, "run": max(self.run, 1), **args}
         self.rows.append({"category": category, "name": name, "args": json.dumps(facts)})
 
+    def add_steps(self, steps: list[tuple[str, int, int]]) -> None:
+        """Write the steps that a collector saw, as (number, start, duration): the only times with a place."""
+        rows = [{"kind": "step", "name": name, "start_ns": start, "dur_ns": ns} for name, start, ns in steps]
+        self.sink.write_rows("ranges", rows)
+        if rows:
+            self.sink.zero_unix_ns = 0
+            self.sink.fact(clock="wall clock of the steps; average times have no place in time")
+
     def close(self) -> None:
         """Write the rows. The log is of one process."""
         if self.rows:

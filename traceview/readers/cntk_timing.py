@@ -57,18 +57,7 @@ def read(stream: Stream, sink: Sink) -> None:
             if n != 0:
                 log.add(LayerTime(ns(average, "s"), direction, layers.get(node, node), n, kind))
     log.close()
-    _add_steps(sink, steps)
-    sink.fact(tool="CNTK node timing", framework="CNTK")
-
-
-def _add_steps(sink: Sink, steps: list[tuple[str, int, int]]) -> None:
-    """The steps that a collector saw, as (number, start, end)."""
-    whole_steps = [step for step in steps if step[1] <= step[2] < 1 << 63]
-    sink.write_rows(
-        "ranges",
-        [{"kind": "step", "name": name, "start_ns": start, "dur_ns": end - start} for name, start, end in whole_steps],
-    )
+    whole_steps = [(name, start, end - start) for name, start, end in steps if start <= end < 1 << 63]
+    log.add_steps(whole_steps)
     sink.account(len(steps), len(whole_steps), "steps that end before they begin")
-    if whole_steps:
-        sink.zero_unix_ns = 0
-        sink.fact(clock="wall clock of the steps; average times have no place in time")
+    sink.fact(tool="CNTK node timing", framework="CNTK")

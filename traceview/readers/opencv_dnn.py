@@ -56,8 +56,5 @@ def read(stream: Stream, sink: Sink) -> None:
     sink.facts.update(n_events=n_read, n_kept=n_used, n_dropped=n_read - n_used)
     if n_used < n_read:
         sink.problem("lines that are cut or damaged", n_read - n_used)
-    sink.write_rows("ranges", [{"kind": "step", "name": name, "start_ns": at, "dur_ns": ns} for name, at, ns in steps])
-    if steps:
-        sink.zero_unix_ns = 0
-        sink.fact(clock="wall clock of the steps; average times have no place in time")
+    log.add_steps(steps)
     sink.fact(tool="OpenCV dnn", framework="OpenCV")
