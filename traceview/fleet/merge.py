@@ -14,13 +14,13 @@ from typing import Any
 
 from traceview.errors import InputError
 from traceview.fleet.parts import BUILDING, Part
-from traceview.ingest.finish import TIMES
+from traceview.ingest.finish import columns
 from traceview.ingest.options import Options
 from traceview.lazy import duckdb
 from traceview.paths import literal, temporary_folder
 from traceview.sql import PARQUET
 from traceview.store import cache, confine, conversion
-from traceview.tables import ID, RANK_SHIFT, SCHEMA_VERSION, TABLES, Table
+from traceview.tables import RANK_SHIFT, SCHEMA_VERSION, TABLES, Table
 
 SHARD_RANKS = 64
 SHARD_ROWS = 8_000_000
@@ -121,7 +121,9 @@ def _write(connection: duckdb.DuckDBPyConnection, table: Table, shard: Shard, pa
             "origin": [member.origin_ns for member in members],
             "unix": [member.origin_unix_ns for member in members],
         }
-        query, used = _query(table)
+        # The rows of all parts, in their order.
+        selected, used = columns(table, lambda column: f'"{column.name}"', "[CAST(file_index AS BIGINT) + 1]")
+        query = f"SELECT {selected} FROM read_parquet($files, hive_partitioning = false)"
         values |= {name: offsets[name] for name in used}
     else:
         nothing = ", ".join(f'CAST(NULL AS {column.sql_type}) AS "{column.name}"' for column in table.columns)
@@ -130,21 +132,3 @@ def _write(connection: duckdb.DuckDBPyConnection, table: Table, shard: Shard, pa
         query, added = conversion.with_left_out(query, shard.left_out)
         values |= added
     connection.execute(f"COPY ({query}) TO $path ({PARQUET}, COMPRESSION zstd, COMPRESSION_LEVEL 1)", values)
-
-
-def _query(table: Table) -> tuple[str, set[str]]:
-    """The rows of all parts, in their order, with the numbers of the job, and the parameters that this needs."""
-    columns, used = ["CAST($rank[CAST(file_index AS BIGINT) + 1] AS INTEGER) AS rank"], {"rank"}
-    for column in table.columns:
-        source = f'"{column.name}"'
-        if column.type == ID:
-            used.add("shift")
-            source += " + CAST($shift[CAST(file_index AS BIGINT) + 1] AS BIGINT)"
-        elif column.name in TIMES:
-            used.add("origin")
-            source += " - CAST($origin[CAST(file_index AS BIGINT) + 1] AS BIGINT)"
-        elif column.name == "origin_unix_ns":
-            used.add("unix")
-            source = "CAST($unix[CAST(file_index AS BIGINT) + 1] AS BIGINT)"
-        columns.append(f'{source} AS "{column.name}"')
-    return f"SELECT {', '.join(columns)} FROM read_parquet($files, hive_partitioning = false)", used

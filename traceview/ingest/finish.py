@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -20,7 +20,7 @@ from traceview.ingest.memory import LowMemory
 from traceview.ingest.sink import Sink
 from traceview.lazy import duckdb
 from traceview.sql import PARQUET
-from traceview.tables import BY_NAME, ID, RANK_SHIFT, TABLES, Table
+from traceview.tables import BY_NAME, ID, RANK_SHIFT, TABLES, Column, Table
 
 FIRST_BYTES = 400_000_000
 """Memory limit of the first try; the rest is spilled to disk."""
@@ -68,29 +68,41 @@ class Export:
         connection.execute(f"COPY ({query}) TO $path ({PARQUET}, COMPRESSION zstd, COMPRESSION_LEVEL 1)", used)
 
 
-def _query(table: Table) -> tuple[str, set[str]]:
-    """The SELECT that makes a table's file out of what was read and derived, and the parameters it needs."""
+def columns(table: Table, source: Callable[[Column], str], at: str = "") -> tuple[str, set[str]]:
+    """The columns of a table's file, with the numbers of the job, and the parameters that this needs.
+
+    `at`: of parameters that are lists, the place in them.
+    """
     used = {"rank"}
-    parts = ["CAST($rank AS INTEGER) AS rank"]
+    parts = [f"CAST($rank{at} AS INTEGER) AS rank"]
     for column in table.columns:
-        source = f'{"d" if column.derived else "s"}."{column.name}"'
+        text = source(column)
         if column.type == ID:
             used.add("shift")
-            source = f"{source} + $shift"
+            text += f" + CAST($shift{at} AS BIGINT)"
         elif column.name in TIMES:
             used.add("origin")
-            source = f"{source} - $origin"
-        elif column.derived and column.sql_type == "VARCHAR":
-            source = f"CAST({source} AS VARCHAR)"
+            text += f" - CAST($origin{at} AS BIGINT)"
         elif column.name == "origin_unix_ns":
             used.add("unix")
-            source = "CAST($unix AS BIGINT)"
-        parts.append(f'{source} AS "{column.name}"')
+            text = f"CAST($unix{at} AS BIGINT)"
+        parts.append(f'{text} AS "{column.name}"')
+    return ", ".join(parts), used
+
+
+def _source(column: Column) -> str:
+    name = f'{"d" if column.derived else "s"}."{column.name}"'
+    return f"CAST({name} AS VARCHAR)" if column.derived and column.sql_type == "VARCHAR" else name
+
+
+def _query(table: Table) -> tuple[str, set[str]]:
+    """The SELECT that makes a table's file out of what was read and derived, and the parameters it needs."""
+    selected, used = columns(table, _source)
     joined = f"stage.{table.name} s"
     if table.derived_columns():
         joined += f" LEFT JOIN derived.{table.name} d ON s.id = d.id"
     order = " ORDER BY s.id" if table.name in ORDERED else ""
-    return f"SELECT {', '.join(parts)} FROM {joined}{order}", used
+    return f"SELECT {selected} FROM {joined}{order}", used
 
 
 def finish(export: Export) -> None:
