@@ -15,20 +15,6 @@ from traceview.classify.names import leaf
 from traceview.classify.parts import agreed, expand, tokens_by_part
 from traceview.classify.rules import RuleSet, Verdict, library_of
 
-__all__ = [
-    "Verdict",
-    "classify_call",
-    "classify_hlo",
-    "classify_in_context",
-    "classify_kernel",
-    "classify_name",
-    "classify_op",
-    "classify_primitive",
-    "rules",
-    "signature",
-    "tokens",
-]
-
 PRIMITIVE = re.compile(r"^[a-z_0-9]+,[^,<>()]*,\w*$|^nnp_|^[xy]nn_\w|\((?:NHWC|NCHW|NC), [A-Z0-9]+\)")
 SPOKEN = re.compile(r"([a-z]\w*) ([a-z]\w*(?:[:+]\w+)+)(?: (forward\w*|backward\w*|undef))?")
 """A primitive as reports write it: `reorder jit:uni`."""

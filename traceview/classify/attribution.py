@@ -14,7 +14,6 @@ from typing import Any
 
 from traceview import sql
 from traceview.classify import (
-    Verdict,
     classify_hlo,
     classify_in_context,
     classify_kernel,
@@ -25,6 +24,7 @@ from traceview.classify import (
 )
 from traceview.classify.calls import Item, Part, classify_parts, classify_stage, stage_mark
 from traceview.classify.context import context_rules
+from traceview.classify.rules import Verdict
 
 COMPOSITE = frozenset(
     ("activation", "dropout_rng", "softmax_loss", "batch_norm", "layer_norm", "lrn", "pooling", "attention", "rnn")

@@ -11,7 +11,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from traceview.classify import Verdict, classify_call, classify_kernel, classify_op, signature
+from traceview.classify import classify_call, classify_kernel, classify_op, signature
+from traceview.classify.rules import Verdict
 
 _STAGED = ("fft", "fft_tiling", "winograd_nonfused")
 """Algorithms of which the product is a kernel of its own between transforms."""

@@ -15,7 +15,7 @@ from traceview.errors import UsageError
 from traceview.render.characters import clean
 
 if TYPE_CHECKING:
-    from traceview.classify import Verdict
+    from traceview.classify.rules import Verdict
 
 HELP = "say what a kernel, primitive or operator name means"
 
