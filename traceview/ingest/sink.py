@@ -157,6 +157,12 @@ class Sink(Account):
         """Set columns of this file's row in `captures`."""
         self.facts.update({name: _held(value) for name, value in facts.items() if value is not None})
 
+    def expect_kernels(self, reason: str) -> None:
+        """Say why there is no kernel, where there is none."""
+        if not self.connection.execute("SELECT 1 FROM stage.kernels LIMIT 1").fetchall():
+            self.problem(reason)
+            self.warnings.append(reason)
+
     def settle_times(self) -> None:
         """Say which times that came since the last call cannot be true, and take out those that nothing can hold."""
         if self.zero_unix_ns is not None and not 0 <= self.zero_unix_ns <= LATEST_NS:

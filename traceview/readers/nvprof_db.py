@@ -81,10 +81,7 @@ def _describe(ingest: Ingest, part: int | None) -> None:
     ingest.run("devices")
     pids = sink.connection.execute(sql.text("ingest/nvprof/processes")).fetchall()
     sink.write_rows("ranks", [{"pid": part or (pids[0][0] if pids else None)}])
-    if not sink.connection.execute("SELECT count(*) FROM stage.kernels").fetchall()[0][0]:
-        reason = "no kernel was recorded: the program launched none, or nvprof was told to trace API calls only"
-        sink.problem(reason)
-        sink.warnings.append(reason)
+    sink.expect_kernels("no kernel was recorded: the program launched none, or nvprof was told to trace API calls only")
     unread = ingest.unread()
     if results := _RESULTS & set(unread):
         sink.problem(REPLAYED, len(results))

@@ -95,10 +95,9 @@ def _describe(ingest: Ingest, part: Part, is_rpd: bool) -> None:
         pid = found[0][0]
     sink.write_rows("ranks", [{"pid": pid, "host": next((row["hostname"] for row in nodes), None)}])
     ingest.run("devices")
-    if not sink.connection.execute("SELECT count(*) FROM stage.kernels").fetchall()[0][0]:
-        reason = "no kernel was recorded: kernels were not traced (rocprofv3 --kernel-trace) or the program used no GPU"
-        sink.problem(reason)
-        sink.warnings.append(reason)
+    sink.expect_kernels(
+        "no kernel was recorded: kernels were not traced (rocprofv3 --kernel-trace) or the program used no GPU"
+    )
     sink.fact(
         tool="rocmProfileData" if is_rpd else "rocprofiler-sdk (rocpd)",
         tool_version=f"schema {facts['schema_version']}" if "schema_version" in facts else None,

@@ -54,10 +54,7 @@ def read(stream: Stream, sink: Sink) -> None:
     sink.connection.execute(f"INSERT INTO stage.devices BY NAME {sql.text('ingest/rocprof/devices')}")
     pids = sink.connection.execute(sql.text("ingest/rocprof/process")).fetchall()
     sink.write_rows("ranks", [{"pid": pids[0][0] if pids else None}])
-    if not sink.connection.execute("SELECT 1 FROM stage.kernels LIMIT 1").fetchall():
-        reason = "no kernel was recorded: rocprof was told to trace calls only, or the program used no GPU"
-        sink.problem(reason)
-        sink.warnings.append(reason)
+    sink.expect_kernels("no kernel was recorded: rocprof was told to trace calls only, or the program used no GPU")
     sink.fact(tool="rocprof", metadata=metadata)
 
 
