@@ -11,6 +11,7 @@ at its place, by node and order.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -32,15 +33,17 @@ class Derivation:
 
     def __init__(self, connection: duckdb.DuckDBPyConnection, has_allocations: bool) -> None:
         self._connection = connection
-        self.stages: tuple[Stage, ...] = (
+        stages: list[Stage] = [
             (self._begin, ()),
             (self._operators, ("ops",)),
-            (self._calls, ("api_calls",)),
+            (lambda: api_calls(connection, self._steps, self._spans), ("api_calls",)),
             (self._device, ("kernels", "memcpys")),
             (self._ranges, ("ranges",)),
-            (self._primitives, ("primitives",)),
-            *([(self._allocations, ("allocations",))] if has_allocations else ()),
-        )
+            (lambda: primitives.primitives(connection, self._steps, self._spans), ("primitives",)),
+        ]
+        if has_allocations:
+            stages.append((lambda: host.allocations(connection, self._steps, self._spans), ("allocations",)))
+        self.stages = [(partial(self._afresh, work, tables), tables) for work, tables in stages]
         self._steps: Steps
         self._spans: Spans
         self._moved: dict[str, Ints]
@@ -53,33 +56,20 @@ class Derivation:
         self._steps = steps.load(self._connection)
 
     def _operators(self) -> None:
-        self._clear("ops")
         self._spans = host.operators(self._connection, self._steps)
 
     def _ranges(self) -> None:
-        self._clear("ranges")
         host.ranges(self._connection, self._steps)
         steps.move(self._connection, self._moved)
 
-    def _calls(self) -> None:
-        self._clear("api_calls")
-        api_calls(self._connection, self._steps, self._spans)
-
     def _device(self) -> None:
-        self._clear("kernels", "memcpys")
         device_rows(self._connection, self._steps)
         self._moved = steps.moved(self._connection)
 
-    def _primitives(self) -> None:
-        self._clear("primitives")
-        primitives.primitives(self._connection, self._steps, self._spans)
-
-    def _allocations(self) -> None:
-        self._clear("allocations")
-        host.allocations(self._connection, self._steps, self._spans)
-
-    def _clear(self, *tables: str) -> None:
-        self._connection.execute("; ".join(f"DELETE FROM derived.{table}" for table in tables))
+    def _afresh(self, work: Callable[[], None], tables: tuple[str, ...]) -> None:
+        for table in tables:
+            self._connection.execute(f"DELETE FROM derived.{table}")
+        work()
 
 
 def api_calls(connection: duckdb.DuckDBPyConnection, steps: Steps, operators: Spans) -> None:
