@@ -26,6 +26,7 @@ MAX_CHUNK_BYTES = 48 << 20
 """Parts grow with what has been read: few parts cost less, but a small file needs some for every processor."""
 MAX_EVENT_BYTES = 4 << 20
 SPACE = re.compile(rb"[ \t\r\n]*")
+_NOWHERE = np.empty(0, np.int64)
 
 
 @dataclass
@@ -106,7 +107,7 @@ class EventSplitter:
         """What is done to the text before it is split."""
         self._last_apart = last_apart
         self._carry = b""
-        self._now: Part | None = None
+        self._now = Part(b"", _NOWHERE, _NOWHERE, b"", 0, b"", at_end=False, last=False)
         self._gave_up = False
         self._n_read = 0
         self.ended = False
@@ -133,7 +134,7 @@ class EventSplitter:
 
     def part(self) -> Part | None:
         """The next part, which may be empty at the end; None after the last."""
-        if self._now is None:
+        if not self.found:
             if self._inside is not None:
                 self._carry, self.found = self._inside, True
             else:
@@ -152,8 +153,7 @@ class EventSplitter:
             closing = end_of(SPACE, raw, 0)
             if raw.startswith(b"]", closing):
                 self.ended = True
-                nowhere = np.empty(0, np.int64)
-                self._now = Part(raw, nowhere, nowhere, raw, n_before, raw[closing + 1 :], at_end, True)
+                self._now = Part(raw, _NOWHERE, _NOWHERE, raw, n_before, raw[closing + 1 :], at_end, True)
             else:
                 self._now = self._split(raw, n_before, at_end)
             if not len(self._now) and not at_end and len(raw) - closing > MAX_EVENT_BYTES:
@@ -178,8 +178,7 @@ class EventSplitter:
         `rewrite` sees whole objects, some of them twice: it must leave alone what it has rewritten before.
         """
         self.rewrite = rewrite
-        now = self._current()
-        self._now = self._split(now.raw, now.n_before, now.at_end)
+        self._now = self._split(self._now.raw, self._now.n_before, self._now.at_end)
         self._carry = self._now.carry
         return self._now
 
@@ -187,18 +186,6 @@ class EventSplitter:
         """Make an earlier part the current one again; `later` are all that have been taken since."""
         self._blocks = itertools.chain([other.raw[other.n_before :] for other in later], self._blocks)
         self._now, self._carry, self.ended = part, part.carry, False
-
-    def _current(self) -> Part:
-        assert self._now is not None, "no part has been asked for"
-        return self._now
-
-    @property
-    def _text(self) -> bytes:
-        return self._current().text
-
-    @property
-    def _starts(self) -> Ints:
-        return self._current().starts
 
     def _split(self, raw: bytes, n_before: int, at_end: bool) -> Part:
         text = raw if self.rewrite is None else self._whole_objects(raw, self.rewrite)
@@ -216,7 +203,7 @@ class EventSplitter:
         """Find the true events behind pieces that a strict parser refused or that are not events."""
         out = Settled()
         rows = np.sort(np.asarray(doubtful, np.int64))
-        starts = self._starts[rows]
+        starts = self._now.starts[rows]
         at = 0
         while at < len(rows) and not self.ended:
             done = self._settle_from(int(rows[at]), int(starts[at]), out)
@@ -233,14 +220,14 @@ class EventSplitter:
             if taken is None:
                 return self._give_up(row, start, out)
             end, is_event = taken
-            after = end_of(SPACE, self._text, end)
-            follows = self._text[after : after + 1]
+            after = end_of(SPACE, self._now.text, end)
+            follows = self._now.text[after : after + 1]
             if follows == b",":
-                start = end_of(SPACE, self._text, after + 1)
-                row = int(np.searchsorted(self._starts, start))
-                if row < len(self._starts) and self._starts[row] == start:
+                start = end_of(SPACE, self._now.text, after + 1)
+                row = int(np.searchsorted(self._now.starts, start))
+                if row < len(self._now.starts) and self._now.starts[row] == start:
                     return start
-                if start >= len(self._text):
+                if start >= len(self._now.text):
                     return start
             else:
                 # After a piece that could not be read, a `]` may be one inside that piece.
@@ -261,20 +248,20 @@ class EventSplitter:
             event.get("ph") is not None or (self._inside is not None and bool(event))
         )
         if is_event:
-            raw = self._text[start:end]
+            raw = self._now.text[start:end]
             strict = is_strict(raw)
             out.events.append(raw if strict else strict_json(event))
             out.n_repaired += not strict
         elif event != {}:
             # Writers that put a comma behind every event end with an empty one.
-            out.bad.append(_excerpt(self._text, start))
+            out.bad.append(_excerpt(self._now.text, start))
         return end, is_event
 
     def _decode(self, start: int) -> tuple[Any, int] | None:
         """The JSON value at `start` and the byte after it; None when there is none. Raises `TooLong`."""
         for size in (min(64 << 10, MAX_EVENT_BYTES), MAX_EVENT_BYTES):
             # latin-1 makes one character of every byte, so positions stay byte positions.
-            window = self._text[start : start + size].decode("latin-1")
+            window = self._now.text[start : start + size].decode("latin-1")
             try:
                 _, length = DECODER.raw_decode(window)
             except json.JSONDecodeError as error:
@@ -285,7 +272,7 @@ class EventSplitter:
                 # A number of thousands of digits, or deep nesting.
                 raise TooLong from None
             else:
-                raw = self._text[start : start + length].decode("utf-8", "replace")
+                raw = self._now.text[start : start + length].decode("utf-8", "replace")
                 return DECODER.raw_decode(raw)[0], start + length
         if len(window) == MAX_EVENT_BYTES:
             raise TooLong
@@ -293,9 +280,9 @@ class EventSplitter:
 
     def _pass_over(self, start: int, account: list[str], out: Settled) -> tuple[int, bool]:
         """Leave out the value at `start`, wherever it ends; returns its end and whether that is surely one."""
-        account.append(_excerpt(self._text, start))
-        over = passed(self._text, start, self._blocks)
-        end = len(self._text) if over.end is None else over.end
+        account.append(_excerpt(self._now.text, start))
+        over = passed(self._now.text, start, self._blocks)
+        end = len(self._now.text) if over.end is None else over.end
         self._drop(start, end, out)
         if over.end is None:
             self._carry = over.rest
@@ -304,19 +291,19 @@ class EventSplitter:
     def _end_array(self, closing: int, out: Settled) -> int:
         """Everything from the closing bracket on is not an event."""
         self.ended = True
-        self._carry = self._text[closing + 1 :]
-        self._drop(closing, len(self._text), out)
+        self._carry = self._now.text[closing + 1 :]
+        self._drop(closing, len(self._now.text), out)
         return closing
 
     def _is_boundary(self, position: int) -> bool:
-        after = end_of(SPACE, self._text, position)
-        return self._text[after : after + 1] in (b",", b"]", b"")
+        after = end_of(SPACE, self._now.text, position)
+        return self._now.text[after : after + 1] in (b",", b"]", b"")
 
     def _mend(self, start: int) -> tuple[Any, int] | None:
         """The event at `start` where texts hold unescaped quotes, and the byte after it; None when there is none."""
-        following = int(np.searchsorted(self._starts, start, side="right"))
-        stop = int(self._starts[following]) if following < len(self._starts) else start + MAX_EVENT_BYTES
-        found = mended(self._text[start : min(stop, start + MAX_EVENT_BYTES)])
+        following = int(np.searchsorted(self._now.starts, start, side="right"))
+        stop = int(self._now.starts[following]) if following < len(self._now.starts) else start + MAX_EVENT_BYTES
+        found = mended(self._now.text[start : min(stop, start + MAX_EVENT_BYTES)])
         if found is None:
             return None
         try:
@@ -326,22 +313,22 @@ class EventSplitter:
 
     def _give_up(self, row: int, start: int, out: Settled) -> int:
         """A piece that is not JSON: wait for more text if its end may still come, else count it as bad."""
-        near_end = len(self._text) - start < MAX_EVENT_BYTES
-        if near_end and not self._current().at_end and row > 0:
+        near_end = len(self._now.text) - start < MAX_EVENT_BYTES
+        if near_end and not self._now.at_end and row > 0:
             # A guessed boundary inside an event that goes on in the next chunk: start the next chunk with it.
-            self._drop(start, len(self._text), out)
-            self._carry = self._text[start:]
-            return len(self._text)
-        if self._current().goes_on:
+            self._drop(start, len(self._now.text), out)
+            self._carry = self._now.text[start:]
+            return len(self._now.text)
+        if self._now.goes_on:
             return self._pass_over(start, out.bad, out)[0]
-        stop = int(self._starts[row + 1]) if row + 1 < len(self._starts) else len(self._text)
+        stop = int(self._now.starts[row + 1]) if row + 1 < len(self._now.starts) else len(self._now.text)
         self._drop(start, stop, out)
         self._gave_up = True
-        out.bad.append(_excerpt(self._text, start))
+        out.bad.append(_excerpt(self._now.text, start))
         return stop
 
     def _drop(self, start: int, end: int, out: Settled) -> None:
-        first, last = np.searchsorted(self._starts, [start, end])
+        first, last = np.searchsorted(self._now.starts, [start, end])
         out.ranges.append((int(first), int(last)))
 
     @staticmethod
