@@ -66,11 +66,9 @@ def _instead(peek: Peek) -> str:
 
 def parts(reader: ModuleType, path: Path) -> list[Any]:
     """Return what to read of a file, one rank each: its processes where a reader finds several, else just `[None]`."""
-    found: list[Any] = list(reader.parts(path)) if hasattr(reader, "parts") else []
-    return found or [None]
+    return (list(reader.parts(path)) if hasattr(reader, "parts") else []) or [None]
 
 
 def superseded_by(reader: ModuleType, path: Path) -> list[Path]:
     """Return paths that may hold what a file holds and more, or be easier to read; few readers know any."""
-    found: list[Path] = list(reader.superseded_by(path)) if hasattr(reader, "superseded_by") else []
-    return found
+    return list(reader.superseded_by(path)) if hasattr(reader, "superseded_by") else []

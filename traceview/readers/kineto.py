@@ -140,7 +140,10 @@ def _describe(sink: Sink, metadata: dict[str, Any]) -> None:
     exported = metadata.get("traceview")
     framework = exported.get("framework") if isinstance(exported, dict) else None
     groups = job.get("pg_config")
-    _know_group_size(sink, groups)
+    if isinstance(groups, list) and len(groups) == 1 and isinstance(groups[0], dict):
+        # In a job with one process group a collective that does not name its group is that one's.
+        size = {"size": _integer(groups[0].get("pg_size"))}
+        sink.connection.execute(sql.text("ingest/kineto/group_sizes"), size)
     sink.write_rows(
         "ranks",
         [
@@ -158,13 +161,6 @@ def _describe(sink: Sink, metadata: dict[str, Any]) -> None:
         framework=framework if isinstance(framework, str) else "PyTorch",
         metadata={key: value for key, value in metadata.items() if key not in ("deviceProperties", "traceEvents")},
     )
-
-
-def _know_group_size(sink: Sink, groups: Any) -> None:
-    """In a job with one process group a collective that does not name its group is that one's."""
-    if isinstance(groups, list) and len(groups) == 1 and isinstance(groups[0], dict):
-        size = _integer(groups[0].get("pg_size"))
-        sink.connection.execute(sql.text("ingest/kineto/group_sizes"), {"size": size})
 
 
 def _device(device: dict[str, Any]) -> dict[str, Any]:

@@ -47,7 +47,8 @@ def read(stream: Stream, sink: Sink) -> None:
     """Fill `primitives`. Lines without an executed primitive are passed over; damaged ones are counted."""
     library, stamped, on_gpu, n_headers = "oneDNN", True, False, 0
     header: dict[str, str] = {}
-    beside = _end_of_trace(sink)
+    # The end of the trace that this log accompanies, on its clock; None for a log on its own.
+    beside = sink.connection.execute(_sql("end_of_trace")).fetchall()[0][0]
     elapsed = beside or 0
     lines = Lines(stream)
     for batch in lines:
@@ -81,11 +82,6 @@ def read(stream: Stream, sink: Sink) -> None:
         sink.problem("primitives of a oneDNN log without time stamps (set ONEDNN_VERBOSE_TIMESTAMP=1)")
     unstamped = _ALONE if beside is None else _BESIDE
     sink.fact(tool=library, metadata=header or None, clock="wall-clock stamps in the log" if stamped else unstamped)
-
-
-def _end_of_trace(sink: Sink) -> int | None:
-    """When the trace ends that this log accompanies, on its clock; None for a log on its own."""
-    return sink.connection.execute(_sql("end_of_trace")).fetchall()[0][0]  # type: ignore[no-any-return]
 
 
 def _pieces(lines: pa.Array) -> pa.Array:
