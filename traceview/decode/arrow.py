@@ -110,14 +110,10 @@ def _parquet(file: Path, columns: list[str]) -> Iterator[pa.RecordBatch]:
     with pq.ParquetFile(file) as opened:
         schema = opened.schema_arrow
         check_pages(file, opened.metadata, columns)
-        texts = [name for name in columns if _is_text(schema.field(name).type)]
+        texts = [name for name in columns if schema.field(name).type in (pa.string(), pa.binary())]
     # A dictionary's texts stay in it, once: a page of a few bytes may name one of them a million times.
     with pq.ParquetFile(file, read_dictionary=texts) as opened:
         yield from opened.iter_batches(BATCH_ROWS, columns=columns)
-
-
-def _is_text(type_: pa.DataType) -> bool:
-    return bool(pa.types.is_string(type_) or pa.types.is_binary(type_))
 
 
 def open_stream(path: Path, name: str, damage: str | None) -> Batches:

@@ -103,7 +103,7 @@ def batches(
         line = _line(wire, start, end, zero_ns)
         for found in wire.windows(start, end):
             _, starts, ends = found.spans(LINE_EVENT)
-            parts.append(_Part(line, starts, ends, found.n_damaged))
+            parts.append(_Part(*line, starts, ends, found.n_damaged))
             n_events += len(starts)
             if n_events >= BATCH_EVENTS:
                 yield _batch(wire, plane, parts, shared, vocabulary)
@@ -113,27 +113,20 @@ def batches(
 
 
 @dataclass(frozen=True)
-class _Line:
-    """Facts that the events of a line share."""
+class _Part:
+    """Some events of a line, what they share, and whether what follows them is cut."""
 
     id: int
     ns: int
     """Zero of their times."""
     name: str
-
-
-@dataclass(frozen=True)
-class _Part:
-    """Some events of a line, and whether what follows them is cut."""
-
-    line: _Line
     starts: Ints
     ends: Ints
     n_damaged: int
 
 
-def _line(wire: Wire, start: int, end: int, zero_ns: int) -> _Line:
-    """Read what stands before and behind the events of a line, which are passed over."""
+def _line(wire: Wire, start: int, end: int, zero_ns: int) -> tuple[int, int, str]:
+    """Read a line's number, zero and name from before and behind its events, which are passed over."""
     number, stamp = 0, 0
     names: dict[int, list[str]] = {LINE_NAME: [], LINE_DISPLAY: []}
     for found in wire.windows(start, end):
@@ -142,7 +135,7 @@ def _line(wire: Wire, start: int, end: int, zero_ns: int) -> _Line:
         for of, texts in names.items():
             texts += [wire.text(*span) for _, *span in found.places(of)]
     name = next((text for texts in names.values() for text in texts if text), "")
-    return _Line(number, stamp - zero_ns if stamp > UNIX_NS else stamp, name)
+    return number, stamp - zero_ns if stamp > UNIX_NS else stamp, name
 
 
 @dataclass(frozen=True)
@@ -354,7 +347,7 @@ def _batch(wire: Wire, plane: Plane, parts: list[_Part], shared: _Shared, words:
     def per_line(values: list[int]) -> Ints:
         return np.repeat(np.array(values, np.int64), lengths)
 
-    line_names = per_line([words.code(part.line.name) for part in parts])
+    line_names = per_line([words.code(part.name) for part in parts])
     codes = {name: np.where(own >= 0, own, common(shared.stats.texts[name])) for name, own in stats.texts.items()}
     codes |= {"line_name": line_names, "event_name": common(shared.names), "display_name": common(shared.displays)}
     # The sum of two times that 64 bits hold may not fit them.
@@ -362,8 +355,8 @@ def _batch(wire: Wire, plane: Plane, parts: list[_Part], shared: _Shared, words:
     start_ns, end_ns = start + (after + 500) // 1000, start + length + (after + rest + 500) // 1000
     columns: dict[str, Any] = {
         "row": np.arange(count),
-        "line_id": per_line([part.line.id for part in parts]),
-        "start_ns": per_line([part.line.ns for part in parts]) + start_ns,
+        "line_id": per_line([part.id for part in parts]),
+        "start_ns": per_line([part.ns for part in parts]) + start_ns,
         "dur_ns": end_ns - start_ns,
         "times": found.numbers(EVENT_TIMES, count),
     }

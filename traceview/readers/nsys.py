@@ -48,15 +48,10 @@ _SEVERE = 2
 
 @dataclass(frozen=True)
 class Part:
-    """One process that used a device, and of how many; the first one takes in what belongs to none of them."""
+    """One process that used a device, and whose rows are read with it: the first one takes in what belongs to none."""
 
     pid: int
-    others: frozenset[int]
-    is_first: bool
-
-    def processes(self) -> Processes:
-        """Whose rows are read with this process."""
-        return Processes(self.others, True) if self.is_first else Processes(frozenset({self.pid}), False)
+    processes: Processes
 
 
 def sniff(peek: Peek) -> bool:
@@ -88,16 +83,16 @@ def parts(path: Path) -> list[Part | None]:
                     least = pc.min(grouped.column(1).filter(pc.equal(pids, pid))).as_py() or 0
                     first_device[pid] = min(first_device.get(pid, least), least)
     order = sorted(first_device, key=lambda pid: (first_device[pid], pid))
-    return [Part(pid, frozenset(order) - {pid}, pid == order[0]) for pid in order] or [None]
+    others = [Part(pid, Processes(frozenset({pid}), False)) for pid in order[1:]]
+    return [Part(order[0], Processes(frozenset(order[1:]), True)), *others] if order else [None]
 
 
 def read(stream: Stream, sink: Sink, part: Part | None = None) -> None:
     """Fill the tables from one export, or from one process of it."""
     with open_tables(stream.path) as tables:
         values = {"pid": part.pid if part else None}
-        ingest = Ingest(
-            sink, tables, content("queries") / "ingest" / NAME, part.processes() if part else None, "", values
-        )
+        processes = part.processes if part else None
+        ingest = Ingest(sink, tables, content("queries") / "ingest" / NAME, processes, "", values)
         for query in QUERIES:
             ingest.run(query)
         ingest.values = {**values, "zero": sink.earliest_ns()}
