@@ -10,7 +10,7 @@ import pytest
 from given import Given, pick, section
 from staged import WORKED_OUT, staged
 
-from traceview.ingest.derive import optimizers, steps
+from traceview.ingest.derive import steps
 
 pytestmark = pytest.mark.slow
 
@@ -307,7 +307,7 @@ def test_calls_of_an_optimizer_that_differ_each_time_have_no_cycle() -> None:
     n = 9
     kind, zeros = np.array([1, 1, 2] * 3), np.zeros(n, np.int64)
     calls = {"start_ns": np.arange(n), "kind": kind, "n_forward": zeros + 1, "n_loaded": zeros, "n_inside": zeros}
-    assert optimizers.ends({**calls, "n_backward": np.array([9, 90, 900, 7, 70, 700, 5, 50, 500])})[1] == 2
+    assert steps.cycle_ends({**calls, "n_backward": np.array([9, 90, 900, 7, 70, 700, 5, 50, 500])})[1] == 2
 
 
 def test_marks_that_are_taken_away_are_found_again_or_nothing_is(captures, shared: Path) -> None:  # type: ignore[no-untyped-def]
