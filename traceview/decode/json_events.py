@@ -104,7 +104,7 @@ class EventSplitter:
         self._blocks = iter(blocks)
         self._inside = inside
         self.rewrite = rewrite
-        """What is done to the text before it is split."""
+        """Rewrites the text before it is split."""
         self._last_apart = last_apart
         self._carry = b""
         self._now = Part(b"", _NOWHERE, _NOWHERE, b"", 0, b"", at_end=False, last=False)

@@ -67,8 +67,8 @@ class Derivation:
         self._moved = steps.moved(self._connection)
 
     def _afresh(self, work: Callable[[], None], tables: tuple[str, ...]) -> None:
-        for table in tables:
-            self._connection.execute(f"DELETE FROM derived.{table}")
+        if tables:
+            self._connection.execute("; ".join(f"DELETE FROM derived.{table}" for table in tables))
         work()
 
 
