@@ -1,7 +1,7 @@
 -- title = "Plain layout on a CPU"
 -- doc = """oneDNN reorders of activations between the plain layout (NCHW) and a blocked or channels-last one, where
--- convolutions run; not those of filters, of recurrent layers and products, nor those that also change the type, which
--- another layout still needs.
+-- convolutions of images and volumes run; not those of signals, filters, recurrent layers and products, nor those that
+-- also change the type, which another layout still needs.
 -- The bound is the time of these reorders and, where they are found, of PyTorch's max pooling in the forward pass,
 -- which has vector code for channels_last alone (about a tenth of the time). In channels_last the library also picks
 -- other implementations. What that may give besides is a second number in the evidence: at most what the convolutions
@@ -13,8 +13,8 @@
 -- unless = "Operators between the convolutions support only the plain layout: then the reorders move there."
 -- needs = ["primitives", "cpu_only"]
 -- [fix]
--- pytorch = """model.to(memory_format=torch.channels_last) and the same for the input; for inference also
--- torch.utils.mkldnn.to_mkldnn(model)"""
+-- pytorch = """model.to(memory_format=torch.channels_last) and the same for the input (both channels_last_3d where the
+-- convolutions are 3-d); for inference also torch.utils.mkldnn.to_mkldnn(model)"""
 -- tensorflow = "data_format='channels_last', the default"
 -- mxnet = """sym.optimize_for('ONEDNN') or MXNET_SUBGRAPH_BACKEND=ONEDNN (MKLDNN in 1.x), which keeps the library's
 -- layout between layers"""
@@ -38,6 +38,8 @@ WITH reorder AS (
     -- Filters have four sizes too: those of their convolution, or blocks of output channels first (a capital A).
     WHERE c.category = 'layout_transpose' AND p.shape IS DISTINCT FROM array_to_string(s.filter_shape, 'x')
         AND regexp_matches(p.shape, '^\d+x\d+x\d+x\d+') AND p.types[1] = p.types[2]
+        -- Signals of one dimension, which have no other layout in a framework, are images of one row for the library.
+        AND NOT coalesce(len(s.input_shape) = 3, false)
         -- From or to a layout of images: heads of attention are moved between others (acbd, abdc).
         AND len(list_filter(p.layouts, lambda x: x IN ('abcd', 'abcde', 'nchw', 'ncdhw'))) = 1
         AND len(list_filter(p.layouts, lambda x: regexp_matches(x, '^(aBcde?\d+b|acde?b|nCd?hw\d+c|nd?hwc)$'))) = 1

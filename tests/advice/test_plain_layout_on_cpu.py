@@ -36,6 +36,19 @@ def steps(reorder_us: float, formats: str = PLAIN, shape: str = "2x16x32x32") ->
     return given
 
 
+@pytest.mark.parametrize(("sizes", "status"), [([32], "not found"), ([32, 32], "found"), ([8, 16, 16], "found")])
+def test_only_images_and_volumes_have_another_layout(tmp_path: Path, sizes: list[int], status: str) -> None:
+    """PyTorch hands a signal to the library as an image of one row, and cannot hold it in channels_last."""
+    given = training(device=None)
+    shape = "2x16x1x32" if len(sizes) == 1 else "x".join(map(str, (2, 16, *sizes)))
+    formats = PLAIN if len(sizes) < 3 else PLAIN.replace("abcd:", "abcde:").replace("aBcd16b", "aBcde16b")
+    for start in (0, 1000, 2000):
+        inputs = [(2, 16, *sizes), (16, 16, *(3 for _ in sizes))]
+        given.op("aten::convolution", start + 10, start + 400, inputs, ["", "", "", [1], [1]])
+        given.primitive("reorder", start + 20, start + 40, impl="jit:blk", formats=formats, shape=shape)
+    assert answer(RULE, given, tmp_path).status == status
+
+
 def known(*flags: str) -> Given:
     given = steps(11)
     given.device("Given Processor", kind="cpu", device=None)
