@@ -13,7 +13,7 @@
 WITH every AS MATERIALIZED (
     SELECT * FROM counted_conv_calls
 ), first AS (
-    SELECT rank, layer, input_shape, filter_shape FROM every
+    SELECT rank, layer, input_shape, filter_shape, transposed FROM every
     QUALIFY row_number() OVER (PARTITION BY rank ORDER BY start_ns, op_id) = 1
 ), opening AS (
     SELECT rank, op_id, layer, input_shape FROM every WHERE direction = 'fprop'
@@ -21,7 +21,7 @@ WITH every AS MATERIALIZED (
 ), by_shape AS (
     -- The same tensors as the first convolution has: no other layer reads an image of that size through that filter.
     SELECT e.op_id AS call_id, e.layer, f.input_shape FROM every e JOIN first f ON f.rank = e.rank
-    WHERE e.direction = 'dgrad' AND NOT coalesce(e.transposed, false) AND e.input_shape = f.input_shape
+    WHERE e.direction = 'dgrad' AND e.transposed = f.transposed AND e.input_shape = f.input_shape
         AND e.filter_shape = f.filter_shape
         -- A call later in a step may read what trained layers made: a GAN's discriminator, in the generator's turn.
         AND (e.forward_call IS NULL OR e.forward_call IN (SELECT op_id FROM opening))
@@ -31,7 +31,7 @@ WITH every AS MATERIALIZED (
         ON o.rank = e.rank AND o.input_shape IS NULL
         AND coalesce(e.forward_call = o.op_id,
             e.layer = o.layer AND o.layer <> '(no layer)' AND o.layer NOT LIKE '%(guessed)')
-    WHERE e.direction = 'dgrad' AND NOT coalesce(e.transposed, false)
+    WHERE e.direction = 'dgrad'
 ), copy AS (
     SELECT c.id, c.rank, c.step, c.start_ns, m.direction, m.size_bytes, c.n_steps
     FROM counted c JOIN memcpys m ON m.id = c.id

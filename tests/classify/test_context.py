@@ -98,6 +98,15 @@ def test_a_backward_call_is_cut_into_data_and_filter_gradient() -> None:
     assert [v.role for v in verdicts] == ["transform", "transform", "main", "transform"] * 2
 
 
+def test_a_forward_kernel_in_a_backward_call_gives_the_gradient_of_a_transposed_convolutions_input() -> None:
+    forward, wgrad = "sm80_xmma_fprop_implicit_gemm_tf32f32", "sm80_xmma_wgrad_implicit_gemm_tf32f32"
+    call = ("void cudnn::ops::nchwToNhwcKernel<float, float>(int)", forward, wgrad)
+    for op in ("aten::convolution_backward", "_backward_Deconvolution"):
+        assert [verdict.direction for verdict in classify_call(op, call)] == ["dgrad", "dgrad", "wgrad"]
+    (one,) = classify_call("aten::_convolution_double_backward", (forward,))
+    assert one.direction == "fprop"
+
+
 def test_a_one_by_one_convolution_is_told_apart_by_operand_layout() -> None:
     call = (
         "volta_sgemm_128x64_nt",

@@ -15,6 +15,8 @@ from traceview.classify.rules import FOLDER, Verdict, strings, text_or_none
 from traceview.paths import read_toml
 
 FILE = "context.toml"
+_BACKWARD = re.compile(r"(?i)(?<!double_)backward")
+"""Operators that compute gradients alone: a forward kernel there gives that of a transposed convolution's input."""
 
 
 @dataclass(frozen=True)
@@ -114,6 +116,8 @@ def apply(rule: ContextRule, at: Situation) -> Verdict:
     direction = rule.result.get("direction") or at.own.direction
     if op is not None and op.category == "conv":
         direction = op.direction or direction or call_direction(at.call, at.own_tokens)
+        if direction == "fprop" and op.direction is None and _BACKWARD.search(at.op):
+            direction = "dgrad"
     elif category != "conv":
         direction = None
     detail = f"/{algorithm}" if algorithm else ""

@@ -42,6 +42,24 @@ def test_without_it_there_is_nothing_to_save(tmp_path: Path) -> None:
     assert pick(found, "backward_calls", "dgrad_calls", "dgrad_ns") == [(1, 0, 0)]
 
 
+@pytest.mark.slow
+def test_the_input_gradient_of_a_transposed_convolution_is_computed_by_a_forward_kernel(tmp_path: Path) -> None:
+    x, w, y = (8, 256, 28, 28), (256, 128, 4, 4), (8, 128, 56, 56)
+    rest = [[2, 2], [1, 1], [1, 1], True, [0, 0], 1]
+    given = Given()
+    given.span("step", "0", 0, 100)
+    given.op("aten::convolution", 0, 10, [x, w, *[()] * 7], ["", "", "", *rest])
+    given.kernel("sm80_xmma_dgrad_implicit_gemm_tf32f32", 5, 35, launched=2)
+    given.op("aten::convolution_backward", 40, 50, [y, x, w, *[()] * 8], ["", "", "", [0], *rest, [True, True, False]])
+    given.kernel("sm80_xmma_fprop_implicit_gemm_tf32f32", 45, 55, launched=41)
+    given.kernel("sm80_xmma_wgrad_implicit_gemm_tf32f32", 55, 75, launched=42)
+    connection = given.open(tmp_path)
+    calls = rows(connection, "SELECT direction, total_ns FROM conv_calls ORDER BY start_ns")
+    assert calls == [("fprop", 30_000), ("dgrad", 10_000), ("wgrad", 20_000)]
+    (row,) = section(connection, "firstlayer/gradient")
+    assert (row["verdict"], row["dgrad_calls"], row["dgrad_ns"]) == ("computed", 1, 10_000)
+
+
 def operator(given: Given, name: str, start: int, end: int, tid: int = 1, **more: int) -> None:
     given.add("ops", name=name, pid=1, tid=tid, start_ns=1000 * start, dur_ns=1000 * (end - start), **more)
 
