@@ -8,6 +8,7 @@
 -- padding BIGINT[], dilation BIGINT[], groups BIGINT, transposed BOOLEAN, dtype VARCHAR, element_bytes INTEGER,
 -- gradients VARCHAR[], parameters BIGINT, flop BIGINT, source VARCHAR"""
 -- [columns]
+-- transposed = "NULL where it is not recorded and the shapes do not tell"
 -- source = "where the shape is from, and what of it is worked out"
 WITH own AS MATERIALIZED (
     -- Once: it is read three times here, and reads every operator.
@@ -41,8 +42,11 @@ WITH own AS MATERIALIZED (
         AND greatest(list_product(x), list_product(w), list_product(y)) < 1e15
     QUALIFY row_number() OVER (PARTITION BY op_id ORDER BY y IS NULL, source) = 1
 ), told AS (
-    -- A transposed convolution has its filters' first size in common with its input, a plain one with its output.
-    SELECT * REPLACE (coalesce(transposed, x[2] = w[1] AND y[2] <> w[1], false) AS transposed),
+    -- A transposed convolution has its filters' first size in common with its input, a plain one with its output. Where
+    -- both do, an output larger than the input may be of either.
+    SELECT * REPLACE (coalesce(transposed, if(x[2] = w[1] AND y[2] = w[1]
+            AND list_product(y[3:]) > list_product(x[3:]), NULL, coalesce(x[2] = w[1] AND y[2] <> w[1], false)))
+            AS transposed),
         y IS NOT NULL AND len(y) = len(x) AND len(w) = len(x) AND (stride IS NULL OR padding IS NULL)
             AND NOT coalesce(transposed, y[2] <> w[1]) AND coalesce(list_max(dilation), 1) = 1 AS is_open
     FROM chosen
@@ -62,11 +66,11 @@ WITH own AS MATERIALIZED (
 )
 SELECT op_id, x AS input_shape, w AS filter_shape, y AS output_shape, coalesce(t.stride, f.stride) AS stride,
     coalesce(t.padding, f.padding) AS padding, dilation,
-    coalesce(groups, if(NOT transposed AND x[2] % w[2] = 0, x[2] // w[2], 1)) AS groups,
+    coalesce(groups, if(transposed IS NOT true AND x[2] % w[2] = 0, x[2] // w[2], 1)) AS groups,
     transposed, dtype,
     CAST(coalesce(element_size(dtype), 4) AS INTEGER) AS element_bytes,
     gradients, TRY_CAST(list_product(w) + if(len(bias) > 0, list_product(bias), 0) AS BIGINT) AS parameters,
-    TRY_CAST(convolution_flop(x, w, y, transposed) AS BIGINT) AS flop,
+    TRY_CAST(if(transposed IS NULL, NULL, convolution_flop(x, w, y, transposed)) AS BIGINT) AS flop,
     concat_ws('; ', CASE source WHEN 5 THEN 'the other pass of the same convolution'
         WHEN 6 THEN 'output as other calls with this input and filter have it'
         ELSE if(y IS NULL, 'recorded without the output', 'recorded') END,

@@ -21,7 +21,7 @@ WITH every AS MATERIALIZED (
 ), by_shape AS (
     -- The same tensors as the first convolution has: no other layer reads an image of that size through that filter.
     SELECT e.op_id AS call_id, e.layer, f.input_shape FROM every e JOIN first f ON f.rank = e.rank
-    WHERE e.direction = 'dgrad' AND e.transposed = f.transposed AND e.input_shape = f.input_shape
+    WHERE e.direction = 'dgrad' AND e.transposed IS NOT DISTINCT FROM f.transposed AND e.input_shape = f.input_shape
         AND e.filter_shape = f.filter_shape
         -- A call later in a step may read what trained layers made: a GAN's discriminator, in the generator's turn.
         AND (e.forward_call IS NULL OR e.forward_call IN (SELECT op_id FROM opening))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 
 import pytest
@@ -109,6 +110,33 @@ def test_without_a_stride_the_output_is_not_known(tmp_path: Path) -> None:
         "SELECT filter_shape, output_shape, flop, moved_bytes FROM conv_calls JOIN conv_costs USING (op_id, direction)"
     )
     assert rows(given.open(tmp_path), query) == [([4, 3, 3, 3], None, None, None)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("y", "x", "filters", "transposed", "positions"),
+    [
+        ((1, 2, 8, 8), (1, 4, 4, 4), (4, 2, 4, 4), True, 16),
+        ((1, 4, 4, 4), (1, 4, 8, 8), (4, 4, 3, 3), False, 16),
+        ((1, 4, 8, 8), (1, 4, 4, 4), (4, 4, 4, 4), None, None),
+    ],
+)
+def test_without_arguments_shapes_tell_a_transposed_convolution_or_nothing_does(
+    tmp_path: Path,
+    y: tuple[int, ...],
+    x: tuple[int, ...],
+    filters: tuple[int, ...],
+    transposed: bool | None,
+    positions: int | None,
+) -> None:
+    given = Given()
+    given.op("aten::convolution_backward", 0, 10, [y, x, filters])
+    given.kernel("sm80_xmma_wgrad_implicit_gemm_tf32f32", 5, 9, launched=1)
+    connection = given.open(tmp_path)
+    flop = 2 * math.prod(filters) * positions if positions else None
+    assert rows(connection, "SELECT transposed, flop FROM conv_calls") == [(transposed, flop)]
+    reason = None if flop else "its channels do not tell whether it is transposed, and that is not recorded"
+    assert rows(connection, "SELECT matrix_flop, reason FROM op_costs") == [(2 * flop if flop else None, reason)]
 
 
 STEM = ((32, 3, 224, 224), (64, 3, 7, 7), (32, 64, 112, 112))
