@@ -107,13 +107,19 @@ WITH said AS (
         QUALIFY row_number() OVER (PARTITION BY a.call_id ORDER BY o.id) = 1
     )
     WHERE len(x) >= 3 AND len(w) = len(x) AND len(y) = len(x)
+), turned AS (
+    -- TensorFlow's transposed convolution: each of its passes is one of a plain convolution, and recorded as that.
+    SELECT id AS op_id FROM attributed.conv_op
+    WHERE direction = CASE WHEN regexp_matches(name, ':\w*Conv[23]DBackpropInput') THEN 'fprop'
+        WHEN regexp_matches(name, ':\w*Conv[23]D$') THEN 'dgrad'
+        WHEN regexp_matches(name, 'conv([123]d)?_transpose\w*/[^/]*:\w*Conv[23]DBackpropFilter') THEN 'wgrad' END
 )
 SELECT 1 AS source, op_id, x, w, y, stride, padding, dilation, groups, transposed, dtype,
     bias, gradients FROM sized
 UNION ALL BY NAME
-SELECT 2 AS source, op_id, x, w, y, stride, padding, dilation, groups, false AS transposed, dtype,
-    bias FROM compiled
-UNION ALL BY NAME
-SELECT 3 AS source, op_id, x, w, y, stride, padding, dilation, groups, false AS transposed, dtype, bias FROM parsed
+SELECT source, op_id, if(is_turned, y, x) AS x, w, if(is_turned, x, y) AS y, stride, padding, dilation, groups,
+    is_turned AS transposed, dtype, bias
+FROM (SELECT *, op_id IN (FROM turned) AS is_turned
+    FROM (SELECT 2 AS source, * FROM compiled UNION ALL BY NAME SELECT 3 AS source, * FROM parsed))
 UNION ALL BY NAME
 SELECT 4 AS source, op_id, x, w, y, groups, false AS transposed, dtype, bias FROM nodes

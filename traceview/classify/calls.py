@@ -18,7 +18,7 @@ _STAGED = ("fft", "fft_tiling", "winograd_nonfused")
 """Algorithms of which the product is a kernel of its own between transforms."""
 _ANY_CONVOLUTION = "aten::cudnn_convolution"
 """Stands for the operator that is not known: only that it is a convolution counts."""
-_OF_TENSORFLOW = re.compile(r":_?(?:Fused)?Conv[23]D(?:Backprop(?:Input|Filter)(?:V2)?)?$")
+_OF_TENSORFLOW = re.compile(r":_?(?:Fused)?Conv[23]D(Backprop(?:Input|Filter)(?:V2)?)?$")
 """TensorFlow's own convolutions; those of oneDNN have Mkl in their type."""
 
 
@@ -82,7 +82,8 @@ def classify_stage(names: tuple[str, ...]) -> list[Part]:
 
 def _of_primitives(op: str, told: list[Verdict]) -> list[Part]:
     verdicts = told if any(verdict.category == "conv" for verdict in told) else _as_products(op, told)
-    known = [verdict.direction for verdict in verdicts]
+    # TensorFlow's transposed convolution runs the input gradient of another.
+    known = [verdict.direction and (classify_op(op).direction or verdict.direction) for verdict in verdicts]
     after, found = None, list(known)
     for index in range(len(known) - 1, -1, -1):
         after = known[index] or after
@@ -103,8 +104,8 @@ def _as_products(op: str, verdicts: list[Verdict]) -> list[Verdict]:
     """
     direction = classify_op(op).direction
     algorithm = None
-    if _OF_TENSORFLOW.search(op):
-        algorithm = "implicit_gemm" if direction == "fprop" else "explicit_gemm"
+    if own_type := _OF_TENSORFLOW.search(op):
+        algorithm = "explicit_gemm" if own_type[1] else "implicit_gemm"
     return [
         replace(own, category="conv", algorithm=algorithm, direction=direction)
         if own.category == "gemm" and own.role == "main"

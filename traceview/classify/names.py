@@ -177,6 +177,13 @@ BLOCKED = re.compile(r"_nchwc$")
 """ONNX Runtime's name for a node that it moved to its own blocked layout."""
 EXCHANGE = re.compile(r"(?:nccl|gloo|mpi|ucc|xccl|hccl):\w")
 """A call of one of PyTorch's process groups: the word before the colon is its backend, not a scope."""
+TRANSPOSED = re.compile(r"^(?!.*(?:gradient|_grad/|Backprop\w*:))[^:]*:\w*Conv[23]DBackpropInput(?:V2)?$")
+"""TensorFlow's transposed convolution: its type is that of the input gradient of another, which stands in a scope of
+gradients and is named after its type."""
+OF_TRANSPOSED = re.compile(
+    r"(?:gradient|_grad/).*conv(?:[123]d)?_transpose(?:_\d+)?(?:_grad)?/Conv[23]D(?:_\d+)?(?::\w*Conv[23]D)?$"
+)
+"""Gradient of the input of one: a convolution, in the scope of gradients, below the name of the forward operator."""
 JAX_FUNCTION = re.compile(r"/p?jit\((\w*(?:elu|softmax|sigmoid|silu|swish|softplus|dropout)\w*)\)/\w+$")
 """A function of JAX that says more than the primitive it is made of: `jit(step)/jvp(conv1)/jit(relu)/max`."""
 
@@ -194,6 +201,10 @@ def leaf(op: str) -> str:
     'Conv2DBackpropFilter'
     >>> leaf("tower/conv1/convolution:Conv2D")
     'Conv2D'
+    >>> leaf("decoder/conv2d_transpose:Conv2DBackpropInput")
+    'Conv2DTranspose'
+    >>> leaf("gradient_tape/decoder/conv2d_transpose/Conv2D:Conv2D")
+    'Conv2DTranspose_input_grad'
     >>> leaf("relu1_nchwc:Conv")
     'Conv_nchwc'
     >>> leaf("aten::transpose < aten::linear")
@@ -231,6 +242,10 @@ def leaf(op: str) -> str:
         return function.group(1)
     if KERAS_UPDATE.match(name):
         return "Optimizer.step"
+    if TRANSPOSED.match(name):
+        return "Conv2DTranspose"
+    if OF_TRANSPOSED.search(name):
+        return "Conv2DTranspose_input_grad"
     if TYPED.match(name) or (":" in name and "/" in name):
         scope, kind = name.rsplit(":", 1)
         name = kind if kind and not kind.isdigit() else scope

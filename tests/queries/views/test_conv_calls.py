@@ -130,6 +130,8 @@ def product(given: Given, start: int, end: int) -> None:
             ("conv1/BiasAdd:_FusedConv2D", "fprop", "implicit_gemm"),
             ("gradient_tape/conv1/Conv2DBackpropInput:Conv2DBackpropInput", "dgrad", "explicit_gemm"),
             ("gradient_tape/conv1/Conv2DBackpropFilter:Conv2DBackpropFilter", "wgrad", "explicit_gemm"),
+            ("up/conv2d_transpose:Conv2DBackpropInput", "fprop", "explicit_gemm"),
+            ("gradient_tape/up/conv2d_transpose/Conv2D:Conv2D", "dgrad", "implicit_gemm"),
             ("aten::conv2d", "fprop", None),
         ],
     ),
@@ -146,6 +148,24 @@ def test_products_below_a_convolution_are_its_arithmetic(
     found = connection.execute("SELECT direction, algorithm, main_ns, helper_ns, total_ns FROM conv_calls").fetchall()
     assert found == [(direction, algorithm, 70_000, 30_000, 100_000)]
     assert connection.execute("SELECT DISTINCT category FROM primitives").fetchall() == [("conv",)]
+
+
+@pytest.mark.slow
+def test_each_pass_of_tensorflows_transposed_convolution_runs_one_of_a_plain_convolution(tmp_path: Path) -> None:
+    up = "gradient_tape/up/conv2d_transpose"
+    passes = {
+        "up/conv2d_transpose:_MklNativeConv2DBackpropInput": "backward_data",
+        f"{up}/Conv2DBackpropFilter:_MklNativeConv2DBackpropFilter": "backward_weights",
+        f"{up}/Conv2D:_MklNativeConv2D": "forward_training",
+    }
+    shape = "mb1_ic2oc4_ih8oh4kh4sh2dh0ph1_iw8ow4kw4sw2dw0pw1"
+    given = Given()
+    for at, (name, way) in zip((0, 100, 200), passes.items(), strict=True):
+        on(given, 1, name, at, at + 90)
+        given.primitive("convolution", at + 10, at + 80, prop_kind=way, shape=shape)
+    query = "SELECT direction, transposed, input_shape, filter_shape, output_shape, flop FROM conv_calls ORDER BY op_id"
+    call = (True, [1, 4, 4, 4], [4, 2, 4, 4], [1, 2, 8, 8], 2 * 4 * 2 * 16 * 16)
+    assert given.open(tmp_path).execute(query).fetchall() == [("fprop", *call), ("wgrad", *call), ("dgrad", *call)]
 
 
 @pytest.mark.slow
