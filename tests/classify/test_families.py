@@ -297,6 +297,18 @@ FAMILIES = {
         "fused_qkvzba_split_reshape_cat_kernel": "concat_split",
         "fused_split_reshape_cat": "concat_split",
     },
+    # A name lists the operators that were fused, also the collective or the lookup beside which the kernel computes.
+    "inductor": {
+        "triton_poi_fused_all_reduce_0": "triton_fused",
+        "triton_poi_fused_add_all_reduce_2": "triton_fused",
+        "triton_red_fused_add_all_gather_into_tensor_rms_norm_4": "triton_fused",
+        "triton_poi_fused_embedding_dense_backward_13": "triton_fused",
+        "triton_tem_fused_addmm_all_reduce_5": "gemm",
+        "cpp_fused_embedding_dense_backward_0": "cpp_fused",
+        "cpp_fused_all_reduce_0": "cpp_fused",
+        "void multimem_one_shot_all_reduce_kernel<float, 16>(float*)": "communication",
+        "tvmgen_default_fused_nn_dense_add": "gemm",
+    },
     # ggml-metal.metal
     "llama.cpp on Metal": {
         "kernel_mul_mv_q4_K_f32": "gemm",

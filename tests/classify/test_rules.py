@@ -160,6 +160,8 @@ def test_an_implementation_without_a_rule_has_no_algorithm(name: str, algorithm:
         "onednn::qlinear_pointwise": ("gemm", None),
         "aten::_weight_int4pack_mm": ("gemm", None),
         "aten::_cslt_sparse_mm": ("gemm", None),
+        "triton_poi_fused_add_all_reduce_2": ("triton_fused", None),
+        "cpp_fused_all_reduce_0": ("cpp_fused", None),
     }.items(),
 )
 def test_operators(op: str, expected: tuple[str, str | None]) -> None:
