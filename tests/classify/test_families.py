@@ -309,6 +309,13 @@ FAMILIES = {
         "void multimem_one_shot_all_reduce_kernel<float, 16>(float*)": "communication",
         "tvmgen_default_fused_nn_dense_add": "gemm",
     },
+    # Deformable DETR, mmcv: a weighted sum of samples, after which no product follows, but for the convolution of that name.
+    "detection": {
+        "void ms_deformable_im2col_gpu_kernel<double>(int, double const*, long const*)": "attention",
+        "void ms_deformable_col2im_gpu_kernel_shm_blocksize_aware_reduce_v2<float, 32u>(int)": "attention",
+        "void modulated_deformable_im2col_gpu_kernel<float>(int, float const*)": "conv",
+        "deformable_im2col_gpu_kernel": "conv",
+    },
     # ggml-metal.metal
     "llama.cpp on Metal": {
         "kernel_mul_mv_q4_K_f32": "gemm",
