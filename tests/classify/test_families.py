@@ -316,6 +316,15 @@ FAMILIES = {
         "void modulated_deformable_im2col_gpu_kernel<float>(int, float const*)": "conv",
         "deformable_im2col_gpu_kernel": "conv",
     },
+    # Linear layers and embeddings have gradients of their weights, too.
+    "gradients": {
+        "void deep_gemm::fp8_wgrad_gemm_kernel<4096u, 128u>(unsigned int, CUtensorMap)": "gemm",
+        "_grouped_gemm_wgrad_kernel": "gemm",
+        "fm_order2_dgrad_kernel": "other",
+        "void HugeCTR::multiply_wgrad_kernel<float>(float*)": "other",
+        "conv_wgrad_kernel": "conv",
+        "ampere_dgrad_f16_nchw_kernel": "conv",
+    },
     # ggml-metal.metal
     "llama.cpp on Metal": {
         "kernel_mul_mv_q4_K_f32": "gemm",
