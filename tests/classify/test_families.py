@@ -112,6 +112,8 @@ FAMILIES = {
         "void CUTENSOR_NAMESPACE::permutationKernelPLC3<CUTENSOR_NAMESPACE::VectorWrapper>(P)": "layout_transpose",
     },
     "pytorch and cudnn": {
+        "void at::native::tinygemm_m16n8k16_chunk_kernel<at::native::BLayout_TC_int4<8, 128>>(void const*)": "gemm",
+        "at::native::chunk_kernel": "concat_split",
         "void at::native::(anonymous namespace)::atomic_adaptive_average_gradinput<float>(float*)": "pooling",
         "void at::native::(anonymous namespace)::adaptivemaxpool<float>(float const*)": "pooling",
         "void GRU_elementWise_bp1<float, float, float>(int, int)": "rnn",
