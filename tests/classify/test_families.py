@@ -327,6 +327,15 @@ FAMILIES = {
         "conv_wgrad_kernel": "conv",
         "ampere_dgrad_f16_nchw_kernel": "conv",
     },
+    # A sample is drawn at random, taken of a grid, or the point that is furthest from all taken before.
+    "samples": {
+        "void at::native::(anonymous namespace)::sampling_kernel<float>(float*)": "dropout_rng",
+        "void furthest_point_sampling_kernel<1024u>(int, int, int, float const*, float*, int*)": "other",
+        "furthest_point_sampling_forward_cuda_kernel": "other",
+        "void dali::kernels::resampling::BatchedSeparableResampleKernel<2, float, unsigned char>(P)": "resize",
+        "void onnxruntime::contrib::cuda::_GridSampleKernel<float, false>(P)": "resize",
+        "upsampling_kernel": "resize",
+    },
     # ggml-metal.metal
     "llama.cpp on Metal": {
         "kernel_mul_mv_q4_K_f32": "gemm",
