@@ -160,6 +160,7 @@ def test_an_implementation_without_a_rule_has_no_algorithm(name: str, algorithm:
         "onednn::qlinear_pointwise": ("gemm", None),
         "aten::_weight_int4pack_mm": ("gemm", None),
         "aten::_cslt_sparse_mm": ("gemm", None),
+        "vllm::lora_expand": ("gemm", None),
         "triton_poi_fused_add_all_reduce_2": ("triton_fused", None),
         "cpp_fused_all_reduce_0": ("cpp_fused", None),
     }.items(),
