@@ -22,6 +22,8 @@ EVERY_RULE = [pytest.param(rule, id=f"context.toml#{rule.number}") for rule in c
 WINOGRAD = ("winogradForwardData4x4", "winogradForwardFilter4x4", "volta_sgemm_64x64_nt", "winogradForwardOutput4x4")
 WGRAD = ("winogradWgradData4x4", "winogradWgradDelta4x4", "volta_sgemm_64x64_nt", "winogradWgradOutput4x4")
 ADD = "void at::native::elementwise_kernel<128, 2, at::native::gpu_kernel_impl<at::native::CUDAFunctor_add<float>>>"
+SUM = "void at::native::reduce_kernel<128, 4, at::native::ReduceOp<float, at::native::func_wrapper_t<float>>>(T)"
+AUTOGRAD = "autograd::engine::evaluate_function"
 REGULAR = "regular_fft<1024u, EPT<16u>, 16u, 2u, (padding_t)1, unsigned int, float>(kernel_arguments_t<unsigned int>)"
 UNFOLD = "void at::native::(anonymous namespace)::_unfold_backward_elementwise_kernel<128, 4>(int)"
 COPY = "void at::native::elementwise_kernel<128, 2, at::native::direct_copy_kernel_cuda(at::TensorIteratorBase&)>(int)"
@@ -64,6 +66,9 @@ def answer(name: str, op: str | None, siblings: Any = None) -> tuple[str, str | 
         (f"void DSE::{REGULAR}", "aten::cudnn_convolution", None, ("conv", "fft", "fprop")),
         (ADD, "aten::convolution", None, ("bias", None, "fprop")),
         (ADD, "aten::add", None, ("elementwise", None, None)),
+        (SUM, f"aten::sum < {AUTOGRAD}: AddmmBackward0", None, ("bias", None, None)),
+        (SUM, f"aten::sum < {AUTOGRAD}: AddBackward0", None, ("reduction", None, None)),
+        (SUM, f"aten::sum < {AUTOGRAD}: MmBackward0", None, ("reduction", None, None)),
         (COPY, "aten::copy_ < aten::clone < aten::contiguous", None, ("layout_transpose", None, None)),
         (COPY, "aten::copy_ < aten::_to_copy", None, ("cast", None, None)),
         (COPY, "aten::copy_", None, ("copy", None, None)),
