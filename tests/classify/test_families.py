@@ -286,6 +286,7 @@ FAMILIES = {
         "deepseek_v4_grouped_fp8_einsum_kernel": "gemm",
         "void deep_gemm::sm90_fp8_einsum_impl<1u>(P)": "gemm",
         "fa_decode_kernel": "attention",
+        "void ck::kernel_batched_gemm_softmax_gemm_xdl_cshuffle_v1<ck::GridwiseBatchedGemmSoftmaxGemm>(P)": "attention",
         "_lora_shrink_kernel": "gemm",
         "_lora_expand_kernel": "gemm",
         "_sgmv_shrink_kernel": "gemm",
