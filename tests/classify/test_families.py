@@ -420,6 +420,8 @@ def test_a_filters_transpose_is_told_from_an_images() -> None:
     ("name", "algorithm", "role"),
     [
         ("_causal_conv1d_update_kernel", "depthwise", "main"),
+        ("dcnv3_im2col_gpu_kernel", None, "main"),
+        ("deformable_im2col_gpu_kernel", "explicit_gemm", "transform"),
         ("void causal_conv1d_bwd_kernel<Causal_conv1d_bwd_kernel_traits<128, 4>>(ConvParamsBwd)", "depthwise", "main"),
         ("void ssm_conv_f32<128ul, 4ul>(float const*)", "depthwise", "main"),
         ("depthwise_conv_1d_bfloat16", "depthwise", "main"),

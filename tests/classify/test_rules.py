@@ -113,6 +113,8 @@ DIRECTIONS = {
     "mlir_gen_igemm_conv2d_cpp_v4r4_fwd": "fprop",
     "gcnAsmWinogradXformData_3_3_2_2": "wgrad",
     "MIOpenConvBwdB": None,
+    "dcnv3_im2col_gpu_kernel": "fprop",
+    "void dcnv3_col2im_gpu_kernel_shm_blocksize_aware_reduce_v1<float, 16>(int)": "dgrad",
 }
 
 
