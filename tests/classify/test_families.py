@@ -335,7 +335,7 @@ FAMILIES = {
         "void multimem_one_shot_all_reduce_kernel<float, 16>(float*)": "communication",
         "tvmgen_default_fused_nn_dense_add": "gemm",
     },
-    # Deformable DETR, mmcv: a weighted sum of samples, after which no product follows, but for the convolution of that name.
+    # Deformable DETR, mmcv: attention is a weighted sum of samples; only for a convolution an image is unrolled.
     "detection": {
         "void ms_deformable_im2col_gpu_kernel<double>(int, double const*, long const*)": "attention",
         "void ms_deformable_col2im_gpu_kernel_shm_blocksize_aware_reduce_v2<float, 32u>(int)": "attention",

@@ -180,6 +180,8 @@ def test_a_name_of_unknown_kind() -> None:
     for name in ("conversion_kernel", "_conversion_backward", "convert_backward", "converse"):
         assert classify_name(name).category != "conv", name
     assert classify_name("conv_kernel").category == "conv"
+    for name in ("_chunk_state_fwd_kernel", "chunk_fwd_kernel_o"):
+        assert classify_name(name) == classify_kernel(name), name
 
 
 # The pre-filter must never hold back a rule that would have won.

@@ -56,7 +56,7 @@ def classify_hlo(kind: str) -> Verdict:
 
 
 def classify_name(name: str) -> Verdict:
-    """Classify a name of unknown kind: told apart by its shape, in doubt a kernel, then an operator."""
+    """Classify a name of unknown kind by its shape: in doubt a kernel, or an operator if it does not say kernel."""
     if PRIMITIVE.search(name):
         return classify_primitive(name)
     if spoken := SPOKEN.fullmatch(name):
@@ -64,7 +64,7 @@ def classify_name(name: str) -> Verdict:
     if OP.search(name):
         return classify_op(name)
     verdict = classify_kernel(name)
-    if verdict.category == "other" and re.fullmatch(r"_?[A-Za-z]\w*", name):
+    if verdict.category == "other" and re.fullmatch(r"(?!\w*kernel)_?[A-Za-z]\w*", name):
         as_op = classify_op(name)
         return verdict if as_op.category == "other" else as_op
     return verdict
