@@ -37,6 +37,8 @@ class Given:
         self.command: list[str] | None = None
         self.correlation = 0
         self.host: str | None = None
+        self.groups: Sequence[Sequence[int]] = ()
+        """Process groups that this process is in, by their ranks."""
         self.origin_unix_ns: int | None = None
         """The wall clock at time 0."""
 
@@ -112,7 +114,9 @@ def write(folder: Path, *ranks: Given, world_size: int | None = None) -> None:
         with STAGES.open(folder, ONE, 0) as connection:
             sink = Sink(connection)
             sink.rank = given.rank
-            sink.write_rows("ranks", [{"world_size": world_size or len(ranks), "pid": 1, "host": given.host}])
+            groups = [{"pg_size": len(group), "ranks": list(group)} for group in given.groups]
+            row = {"world_size": world_size or len(ranks), "pid": 1, "host": given.host}
+            sink.write_rows("ranks", [{**row, "process_groups": json.dumps(groups) if groups else None}])
             for table, rows in given.rows.items():
                 # The columns of all rows: those that only later rows have would be lost.
                 names = dict.fromkeys(name for row in rows for name in row)

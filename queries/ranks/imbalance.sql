@@ -2,7 +2,8 @@
 -- doc = """Time {per step|in the recording} on a device of each rank that communicates, overlaps counted once: minimum,
 -- median and maximum over these ranks. They wait for the one that computes longest, so the maximum less the median is
 -- what a better balance could save. Communication and idle time come last: they contain the waiting."""
--- cannot = "One rank, or no communication: nothing shows that ranks wait for each other."
+-- cannot = """One rank, no communication, or calls that do not say their group: nothing shows that ranks wait for each
+-- other."""
 -- leave_out = ["least_rank"]
 -- [columns]
 -- category = "what ran; docs/vocabulary.md"

@@ -2,7 +2,7 @@
 -- doc = """Who entered the last collective of each process group, and who did not. A rank without a trace may have
 -- entered it; a rank whose recording ends before may have, later. Groups whose ranks all entered stand in one row for
 -- all of them."""
--- cannot = "One rank, or no collective: there is nothing to compare."
+-- cannot = "One rank, no collective, or calls that do not say their group: there is nothing to compare."
 -- top = 16
 -- leave_out = ["last_call"]
 -- kernels = ["last_activity"]

@@ -8,7 +8,7 @@
 -- team = "the group, as in matched_calls"
 -- group_description = "what the program calls the group, where recorded"
 -- ranks = "ranks in the capture that use it"
--- n_expected = "ranks of the group"
+-- n_expected = "ranks of the group; NULL where calls do not say which of several they are of"
 -- kinds = "what they exchange"
 -- per_step = "calls of a rank per step (in the recording where there are no steps)"
 -- size_bytes = "bytes per rank and step, where recorded"
@@ -49,7 +49,9 @@ WITH call AS (
 ), least_same AS (
     SELECT team, min(same_pct) AS same_pct FROM compared GROUP BY team
 ), judged AS (
-    SELECT t.*, s.same_pct, CASE WHEN list_has_any(t.whats, ['send', 'recv', 'send_recv']) AND s.same_pct < 70
+    SELECT t.*, s.same_pct, CASE WHEN t.n_expected IS NULL
+                THEN 'not enough data: of several groups the calls do not say which'
+            WHEN list_has_any(t.whats, ['send', 'recv', 'send_recv']) AND s.same_pct < 70
                 THEN 'model or pipeline parallel: different work, messages between ranks'
             WHEN list_has_any(t.whats, ['send', 'recv', 'send_recv'])
                 THEN 'messages between ranks that do the same work: pipeline of equal stages, or an exchange of borders'

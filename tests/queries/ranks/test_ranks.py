@@ -342,6 +342,61 @@ def test_groups_of_one_name_are_told_apart_by_their_ranks(tmp_path: Path) -> Non
         assert pick(section(connection, "ranks/missing"), "group_name", "entered") == [("2 groups", "all")]
 
 
+PAIRS = [[[0, 1, 2, 3], [0, 1]]] * 2 + [[[0, 1, 2, 3], [2, 3]]] * 2
+"""Groups that each of four ranks is in."""
+
+
+@pytest.mark.parametrize("groups", [PAIRS, [[[0, 1]]] * 2 + [[[2, 3]]] * 2], ids=["one in another", "two apart"])
+def test_calls_that_do_not_say_their_group_are_not_matched_where_there_are_several(
+    tmp_path: Path, groups: list[list[list[int]]]
+) -> None:
+    """As gloo records pairs of ranks: the second pair runs apart, and a call of it lasts two seconds."""
+    made = Job(numbered=False, clock=lambda at, rank: at + (500.0 if rank > 1 else 0.0)).build()
+    for given in made:
+        given.groups = groups[given.rank]
+    made[2].rows["collectives"][-1]["dur_ns"] = 2_000_000_000
+    made[2].rows["kernels"] = [
+        row | ({"dur_ns": 2_000_000_000} if row.get("id") == made[2].rows["collectives"][-1]["kernel_id"] else {})
+        for row in made[2].rows["kernels"]
+    ]
+    write(tmp_path, *made)
+    with connected(tmp_path) as connection:
+        counts = "SELECT unmatched, n_expected, is_complete, count(*) FROM matched_calls GROUP BY ALL"
+        reason = "several groups, and the call does not say which"
+        assert connection.execute(counts).fetchall() == [(reason, None, None, 48)]
+        assert pick(section(connection, "ranks/unmatched"), "reason", "ranks", "calls") == [(reason, 4, 48)]
+        assert section(connection, "ranks/clocks") == [] == section(connection, "ranks/missing")
+        assert texts(connection) == "0 of 48 communication calls of 4 ranks are matched."
+        (divided,) = section(connection, "ranks/parallelism")
+        assert divided["verdict"] == "not enough data: of several groups the calls do not say which"
+
+
+def test_a_rank_outside_of_a_group_lacks_none_of_its_calls(tmp_path: Path) -> None:
+    """The others exchange twice a step with all and once more with each other; nothing says which call is which."""
+    made = Job(ranks=3, buckets=3, numbered=False).build()
+    for given in made:
+        given.groups = [[0, 1, 2]] if given.rank == 1 else [[0, 1, 2], [0, 2]]
+    extra = {row["kernel_id"] for row in made[1].rows["collectives"][2::3]}
+    for table, key in (("collectives", "kernel_id"), ("kernels", "id")):
+        made[1].rows[table] = [row for row in made[1].rows[table] if row.get(key) not in extra]
+    write(tmp_path, *made)
+    with connected(tmp_path) as connection:
+        assert section(connection, "ranks/missing") == []
+        assert {row["reason"] for row in section(connection, "ranks/unmatched")} == {
+            "several groups, and the call does not say which"
+        }
+
+
+def test_groups_of_all_ranks_and_of_one_are_no_choice(tmp_path: Path) -> None:
+    made = Job(numbered=False, late=late_two).build()
+    for given in made:
+        given.groups = [[0, 1, 2, 3], [0, 1, 2, 3], [given.rank]]
+    write(tmp_path, *made)
+    with connected(tmp_path) as connection:
+        (first, *_) = section(connection, "ranks/stragglers")
+        assert (first["rank"], first["last"]) == ("rank 2", 5)
+
+
 @pytest.mark.long
 def test_above_sixteen_ranks_least_median_most_and_the_worst(tmp_path: Path) -> None:
     with capture(tmp_path, Job(ranks=18, steps=2, late=lambda step, rank: 50.0 if rank == 17 else 0.0)) as connection:
