@@ -20,6 +20,10 @@ WITH total AS (
     SELECT 100.0 * coalesce(sum(dur_ns) FILTER (edge IN (5, 6) OR what = 'cause not recorded'), 0)
         / nullif(sum(dur_ns), 0) AS unsure_pct
     FROM critical_part
+), lacking AS (
+    SELECT list(s.rank ORDER BY s.rank) AS ranks
+    FROM (SELECT rank, list(step) AS steps FROM step_times GROUP BY rank) s, chosen c
+    WHERE NOT list_contains(s.steps, c.step)
 ), line AS (
     SELECT 1 AS position, format('{}: {:.3f} ms on the path: {}.', coalesce(format('Step {}', c.step),
         'The whole recording'), t.dur_ns / 1e6, array_to_string(m.parts, ', ')) AS text
@@ -29,6 +33,11 @@ WITH total AS (
         || 'one where there is room. What the others do is not on this path.', n_ranks, n)
     FROM (SELECT getvariable('critical_ranks') AS n_ranks, count(*) AS n FROM critical_window)
     WHERE n < n_ranks
+    UNION ALL
+    SELECT 0, format('Not every rank has a record of this step: {}{}. The time that others wait for {} is '
+        || 'communication here.', if(len(ranks) = 1, 'rank ', 'ranks ') || array_to_string(ranks[:8], ', '),
+        if(len(ranks) > 8, ', ...', ''), if(len(ranks) = 1, 'it', 'them'))
+    FROM lacking WHERE len(ranks) > 0
     UNION ALL
     SELECT 2, format('The graph has {} tasks and {} dependencies, of which {} are inferred, not recorded{}; '
         || '{:.1f} % of the path is waiting that rests on these or has no recorded cause.',
@@ -40,4 +49,4 @@ WITH total AS (
     FROM chosen c, total t, unsure u WHERE t.dur_ns > 0
 )
 SELECT position, text FROM line
-ORDER BY position
+ORDER BY position, text

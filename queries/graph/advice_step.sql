@@ -1,6 +1,6 @@
 -- title = "The step whose path tells what advice can give"
 -- doc = """The usual one of the steps that count, of those first for which it is recorded what launched the work of the
--- device; none without steps."""
+-- device, then of those that the most ranks have; none without steps."""
 -- [params]
 -- launched_pct = { type = "DOUBLE", default = 90, doc = "work whose call must be recorded, in percent" }
 WITH work AS (
@@ -16,5 +16,5 @@ WITH work AS (
 )
 SELECT s.step FROM step_distances s LEFT JOIN launched k USING (step) LEFT JOIN lost l USING (step)
 ORDER BY coalesce(100 * l.n > (100 - $launched_pct) * (l.n + coalesce(k.n, 0)), false),
-    round(s.distance, 4), s.from_middle, s.step
+    s.n_ranks DESC, round(s.distance, 4), s.from_middle, s.step
 LIMIT 1

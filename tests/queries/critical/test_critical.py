@@ -254,6 +254,23 @@ def test_the_chosen_step_and_one_that_is_not_there(tmp_path: Path) -> None:
         critical.prepare(connection, {"step": "3"}, most=3)
 
 
+def test_the_path_is_of_a_step_that_every_rank_has(tmp_path: Path) -> None:
+    """Rank 3 computes half as long again and stops recording after 3 of 8 steps: later ones show its lateness as
+    communication."""
+    job = Job(slow=lambda step, rank: 1.5 if rank == 3 else 1.0, recorded_steps=lambda rank: 3 if rank == 3 else None)
+    job.steps = 8
+    connection = prepared(tmp_path, *job.build())
+    first, *others = [row["text"] for row in section(connection, "critical/summary")]
+    assert re.match("Step [123]: 1.000 ms on the path: .*communication 20.0 %", first), first
+    assert not any("record of this step" in text for text in others)
+    assert scenarios(connection)["communication takes no time"] == 200, "two transfers, and no waiting"
+    critical.prepare(connection, {"step": "6"})
+    assert section(connection, "critical/summary")[0]["text"] == (
+        "Not every rank has a record of this step: rank 3. The time that others wait for it is communication here."
+    )
+    assert scenarios(connection)["communication takes no time"] == 350
+
+
 def test_of_too_many_ranks_the_graph_holds_those_for_which_the_others_wait(tmp_path: Path) -> None:
     late = Job(ranks=6, late=lambda step, rank: {4: 400.0, 2: 100.0}.get(rank, 0.0))
     connection = prepared(tmp_path, *late.build(), step="3")
