@@ -243,6 +243,20 @@ def test_loading_data_is_a_part_of_its_own_and_can_be_taken_away(tmp_path: Path)
     assert scenarios(connection)["no data loading"] == 80
 
 
+def test_steps_of_ranks_that_nothing_ties_lie_side_by_side(tmp_path: Path) -> None:
+    """Rank 1 runs its step 10 ms after that of rank 0 has begun, and neither waits for the other."""
+    made = []
+    for rank, (begin, lasting) in enumerate([(0, 500), (10_000, 600)]):
+        given = Given(rank)
+        given.span("step", "step#1", begin, begin + lasting)
+        given.kernel(SGEMM, begin + 100, begin + lasting - 100, launched=begin + 50)
+        made.append(given)
+    connection = prepared(tmp_path, *made)
+    assert section(connection, "critical/summary")[0]["text"].startswith("Step 1: 0.600 ms on the path: device 66.7 %")
+    slack = "SELECT t.rank, s.slack_ns FROM critical_task t JOIN critical_slack s USING (number) WHERE t.name = $1"
+    assert connection.execute(slack + " ORDER BY t.rank", [SGEMM]).fetchall() == [(0, 200_000), (1, 0)]
+
+
 @pytest.mark.long
 def test_the_chosen_step_and_one_that_is_not_there(tmp_path: Path) -> None:
     made = Job(ranks=2, steps=3).build()
