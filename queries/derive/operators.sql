@@ -4,7 +4,7 @@
 -- first = { type = "BIGINT", doc = "the first id in `op_facts`" }
 -- last = { type = "BIGINT", doc = "the last id in `op_facts`" }
 SELECT f.id, f.path, f.parent_id, f.depth, f.self_ns, f.forward_id, f.step, f.frame_id,
-    f.forward_id IS NOT NULL OR o.forward_thread IS NOT NULL OR f.is_gradient = 1
+    f.is_of_forward = 1 OR o.forward_thread IS NOT NULL OR f.is_gradient = 1
         OR coalesce(regexp_matches(o.hlo_kind, ' [dw]grad$'), false)
         -- A pass that was told operator by operator, not one that lasted from here to there.
         OR coalesce(p.name = 'backward' AND p.domain = 'graph', false) AS is_backward,
@@ -13,9 +13,9 @@ SELECT f.id, f.path, f.parent_id, f.depth, f.self_ns, f.forward_id, f.step, f.fr
         nullif(if(contains(o.module_hierarchy, '/'), o.module_hierarchy,
             regexp_extract(o.module_hierarchy, '([^.]*)$', 1)), '')) AS layer,
     -- `optimizer.step(closure)` holds forward and backward passes; they are not the optimizer's.
-    coalesce(CASE WHEN p.name = 'optimizer' AND (f.forward_id IS NOT NULL OR f.is_gradient = 1) THEN 'backward'
+    coalesce(CASE WHEN p.name = 'optimizer' AND (f.is_of_forward = 1 OR f.is_gradient = 1) THEN 'backward'
             WHEN p.name = 'optimizer' AND m.name IS NOT NULL THEN 'forward' ELSE p.name END,
-        CASE WHEN f.forward_id IS NOT NULL THEN 'backward'
+        CASE WHEN f.is_of_forward = 1 THEN 'backward'
         -- A scope that the program, or Keras' collector, calls so; or, in graphs of Keras, after the optimizer's class.
         WHEN regexp_matches(o.module_hierarchy, '(^|/)optimizer(/|$)|^(?i:sgd|adam[wx]?|adamax|nadam|rmsprop|adagrad'
             || '|adadelta|adafactor|ftrl|lion|lamb|muon)(_\d+)?(/|$)') THEN 'optimizer' END) AS phase

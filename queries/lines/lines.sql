@@ -1,8 +1,8 @@
 -- title = "Time by line"
 -- doc = """Most device time first. Frames of frameworks and installed packages are skipped; the backward pass counts at
--- the line of the forward operator. A line is where a function begins, unless `collect --stacks` noted each line or
--- XLA's compiled program names it. Of a kernel that a compiler wrote, the file of its code stands for lines that were
--- not recorded."""
+-- the line of the forward operator, what a checkpoint runs again at its own. A line is where a function begins, unless
+-- `collect --stacks` noted each line or XLA's compiled program names it. Of a kernel that a compiler wrote, the file of
+-- its code stands for lines that were not recorded."""
 -- cannot = """No Python frames with work of a device were recorded (`traceview collect --stacks`, or
 -- torch.profiler.profile(with_stack=True))."""
 -- leave_out = ["other_ns", "forward_ns", "backward_ns", "calls"]

@@ -1,7 +1,7 @@
 -- doc = """Line of the user's own code that each operator ran for: the innermost such frame around it; a backward
--- operator has the line of its forward one. What a program launched outside of all operators has the line of its
--- launch. Operators that XLA compiled have the lines that the program says they were made from; of a kernel that a
--- compiler wrote, where nothing else is known, the file of its code stands alone."""
+-- operator has the line of its forward one, and what a checkpoint runs again its own. What a program launched outside
+-- of all operators has the line of its launch. Operators that XLA compiled have the lines that the program says they
+-- were made from; of a kernel that a compiler wrote, where nothing else is known, the file of its code stands alone."""
 -- materialize = true
 -- [columns]
 -- op_id = "the operator; NULL for a launch outside of all"

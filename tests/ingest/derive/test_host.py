@@ -253,3 +253,16 @@ def test_a_backward_pass_inside_a_module_is_of_what_it_differentiates(tmp_path: 
         found = rows(connection, "SELECT name, layer FROM ops ORDER BY start_ns")
     critic = [(name, "critic") for name in ("aten::mm", "MmBackward0", "aten::mm")]
     assert found == [*critic, ("aten::relu", "again"), ("MmBackward0", "critic"), ("aten::mm", "critic")]
+
+
+def test_gradients_that_autograd_records_are_of_their_forward_operators(tmp_path: Path) -> None:
+    """With create_graph a gradient's own operators have numbers, as those that a checkpoint runs again."""
+    events = [
+        event("cpu_op", "aten::tanh", 20, 50, **{"Sequence number": 1}),
+        event("cpu_op", "TanhBackward0", 200, 100, **{"Sequence number": 1, "Fwd thread id": 1}),
+        event("cpu_op", "aten::tanh_backward", 210, 20, **{"Sequence number": 7}),
+        event("cpu_op", "aten::mul", 250, 20, **{"Sequence number": 8}),
+    ]
+    with made(tmp_path, events) as connection:
+        found = rows(connection, "SELECT o.name, f.name FROM ops o JOIN ops f ON f.id = o.forward_id ORDER BY o.id")
+    assert found == [(name, "aten::tanh") for name in ("TanhBackward0", "aten::tanh_backward", "aten::mul")]

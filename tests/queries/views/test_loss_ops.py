@@ -22,6 +22,8 @@ def test_the_loss_is_what_has_a_gradient_and_no_module(tmp_path: Path) -> None:
     op("aten::argmax", 60, 65)
     op("LogSoftmaxBackward0", 100, 110, sequence=3, forward_thread=1)
     op("SubBackward0", 112, 118, sequence=2, forward_thread=1)
+    op("aten::sub", 113, 115, sequence=10)
+    op("aten::neg", 116, 117)
     op("MmBackward0", 120, 130, sequence=1, forward_thread=1)
     op("torch::autograd::AccumulateGrad", 140, 150)
     op("aten::mul", 205, 210, sequence=9)
@@ -32,4 +34,6 @@ def test_the_loss_is_what_has_a_gradient_and_no_module(tmp_path: Path) -> None:
         "aten::_log_softmax",
         "LogSoftmaxBackward0",
         "SubBackward0",
+        "aten::sub",
+        "aten::neg",
     ]

@@ -62,6 +62,43 @@ def test_a_backward_operator_has_the_line_of_its_forward_one(tmp_path: Path) -> 
     ]
 
 
+def test_what_a_checkpoint_runs_again_has_its_own_line_and_is_no_gradient(tmp_path: Path) -> None:
+    given = Given()
+
+    def span(name: str, start: int, end: int, **facts: object) -> None:
+        given.add("ops", name=name, pid=1, tid=1, start_ns=1000 * start, dur_ns=1000 * (end - start), **facts)
+
+    frame(given, "net.py(10): forward", 0, 10)
+    op(given, "aten::conv2d", 2)
+    frame(given, "net.py(12): forward", 10, 20)
+    op(given, "aten::relu", 12, sequence=3)
+    frame(given, "train.py(40): main", 30, 200)
+    span("ReluBackward0", 50, 100, sequence=3, forward_thread=1)
+    frame(given, "net.py(10): forward", 55, 70)
+    span("aten::conv2d", 57, 69, sequence=7)
+    op(given, "aten::convolution", 60)
+    frame(given, "net.py(12): forward", 70, 80)
+    op(given, "aten::relu", 72, sequence=8)
+    op(given, "aten::threshold_backward", 90)
+    connection = given.open(tmp_path)
+    assert rows(connection, LINES)[2:] == [
+        ("ReluBackward0", "net.py", 12, "forward", True),
+        ("aten::conv2d", "net.py", 10, "forward", False),
+        ("aten::convolution", "net.py", 10, "forward", False),
+        ("aten::relu", "net.py", 12, "forward", False),
+        ("aten::threshold_backward", "net.py", 12, "forward", True),
+    ]
+    query = """SELECT o.name, f.name, o.phase FROM ops o LEFT JOIN ops f ON f.id = o.forward_id
+        WHERE o.is_backward ORDER BY o.start_ns"""
+    assert rows(connection, query) == [
+        ("ReluBackward0", "aten::relu", "backward"),
+        ("aten::conv2d", None, "backward"),
+        ("aten::convolution", None, "backward"),
+        ("aten::relu", None, "backward"),
+        ("aten::threshold_backward", "aten::relu", "backward"),
+    ]
+
+
 def test_generated_code_has_its_file_where_no_frame_is_known(tmp_path: Path) -> None:
     given = Given()
     frame(given, "net.py(12): forward", 0, 20)

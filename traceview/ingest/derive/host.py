@@ -2,6 +2,7 @@
 
 Invariant: a backward operator belongs to the layer of its forward operator, found by autograd's sequence number,
 wherever backward was called; what it runs inside a module that began in it (a recomputation) is that module's.
+A forward operator that runs again below a gradient, and what is inside it, is the gradient of nothing.
 Where a profiler recorded no operators, those that a framework marked as ranges become operators; the ranges stay.
 """
 
@@ -33,7 +34,10 @@ def operators(connection: duckdb.DuckDBPyConnection, steps: Steps) -> Spans:
     # Which of these is around each operator, itself included.
     within = np.full(len(spans), -1)
     within[roots] = np.arange(len(roots))
-    within = spans.inherit(within)
+    nearest, within = within, spans.inherit(within)
+    # What runs again comes behind the roots, as the -1 does in `made_by`.
+    nearest[_run_again(spans, columns.pop("is_recorded") == 1, within)] = len(roots)
+    forward = made_by[spans.inherit(nearest)]
     begun, root_ns = (np.append(times, LONG_AGO) for times in (modules.start, spans.start[roots]))
     maker, left = made_by.copy(), np.arange(len(roots))
     for _ in range(MOST_DERIVATIVES - 1):
@@ -60,7 +64,8 @@ def operators(connection: duckdb.DuckDBPyConnection, steps: Steps) -> Spans:
                 "parent_id": ids_at(spans, spans.parent[rows]),
                 "depth": spans.depth[rows],
                 "self_ns": self_ns[rows],
-                "forward_id": ids_at(spans, made_by[root]),
+                "forward_id": ids_at(spans, forward[rows]),
+                "is_of_forward": (root >= 0).astype(np.int64),
                 "module_id": ids_at(modules, np.where(is_made, module[maker[root]], module[rows])),
                 "phase_id": ids_at(phases, phases.innermost(spans.thread[rows], spans.start[rows])),
                 "step": steps.at(spans.start[rows]),
@@ -99,6 +104,20 @@ def _gradients(connection: duckdb.DuckDBPyConnection, spans: Spans) -> tuple[Int
         order[np.searchsorted(spans.id, pairs[f"{name}_id"], sorter=order)] for name in ("backward", "forward")
     )
     return backward, np.append(forward, -1)
+
+
+def _run_again(spans: Spans, is_recorded: NDArray[np.bool_], within: Ints) -> Ints:
+    """Forward operators that run again for a gradient: recorded by autograd, while the gradient's own ones are not.
+
+    Those come last. With create_graph they are recorded as well.
+    """
+    inside = np.flatnonzero(spans.parent >= 0)
+    last = np.full(len(spans), -1)
+    last[spans.parent[inside]] = inside
+    found = inside[is_recorded[inside]]
+    above = spans.parent[found]
+    again: Ints = found[(within[above] >= 0) & ~is_recorded[last[above]]]
+    return again
 
 
 def ranges(connection: duckdb.DuckDBPyConnection, steps: Steps) -> None:
