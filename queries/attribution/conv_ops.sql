@@ -1,6 +1,6 @@
 -- title = "Outermost convolution operators"
 -- doc = """Convolution operators nest (conv2d > convolution > _convolution > cudnn_convolution); the outermost one is
--- the call."""
+-- the call. One that begins in the last tick of another, and lasts longer behind it, is not inside."""
 SELECT id, rank, name, direction, start_ns, layer, step, forward_id
 FROM (
     SELECT o.*, n.direction, max(o.start_ns + o.dur_ns) OVER (
@@ -13,4 +13,4 @@ FROM (
     WHERE n.category = 'conv'
         AND NOT regexp_matches(regexp_extract(n.path, '^(.*?)(?: < |$)', 1), 'Backward\d*$|^autograd::')
 )
-WHERE covered_until_ns IS NULL OR start_ns >= covered_until_ns
+WHERE covered_until_ns IS NULL OR start_ns >= covered_until_ns OR start_ns + (dur_ns + 1) // 2 > covered_until_ns

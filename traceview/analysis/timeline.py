@@ -201,12 +201,14 @@ def _take_away(spans: Spans, nests: NDArray[np.bool_], gone: Ints, before: int) 
     for turn in range(ROUNDS):
         left = np.flatnonzero(gone >= turn)
         some = _some(spans, left)
-        wrong = is_new[left] & (some.parent >= 0) & (~nests[left] | (some.end > some.end[some.parent]))
+        around = some.open_until(some.start + 1)
+        wrong = is_new[left] & (around >= 0) & (~nests[left] | (some.end > some.end[around]))
         gone[left[wrong]] = turn
         if not wrong.any() and not (gone[:before][gone[:before] < FITS] >= turn).any():
             return
     left = np.flatnonzero(gone >= ROUNDS)
-    inside = is_new[left] & (_some(spans, left).parent >= 0)
+    some = _some(spans, left)
+    inside = is_new[left] & (some.open_until(some.start + 1) >= 0)
     gone[left[inside]] = ROUNDS
 
 

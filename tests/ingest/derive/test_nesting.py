@@ -19,8 +19,10 @@ def spans(rows: list[tuple[int, int, int]]) -> Spans:
 
 
 def naive_parent(found: Spans, child: int) -> int:
+    start, end = found.start[child], found.end[child]
     for other in range(child - 1, -1, -1):
-        if found.thread[other] == found.thread[child] and found.end[other] > found.start[child]:
+        shared = found.end[other] - start
+        if found.thread[other] == found.thread[child] and shared > 0 and shared >= end - found.end[other]:
             return other
     return -1
 
@@ -87,6 +89,15 @@ def test_depth_self_time_and_inheritance() -> None:
 
 def test_siblings_that_touch_are_no_children() -> None:
     assert spans([(0, 0, 10), (0, 10, 20), (0, 20, 20)]).parent.tolist() == [-1, -1, -1]
+
+
+def test_a_span_that_is_mostly_behind_another_one_follows_it() -> None:
+    """Rounding makes neighbours overlap, and lets a child outlive its parent by as little."""
+    #                1: behind 0       2: in 1           3: in 1, and longer
+    found = spans([(0, 0, 10_001), (0, 10_000, 30_000), (0, 12_000, 15_000), (0, 29_000, 30_001)])
+    assert found.parent.tolist() == [-1, -1, 1, 1]
+    assert found.self_time().tolist() == [10_001, 15_999, 3000, 1001]
+    assert spans([(0, 0, 2), (0, 1, 3), (0, 2, 4)]).parent.tolist() == [-1, 0, 1]
 
 
 def test_a_million_siblings_take_few_rounds() -> None:

@@ -1,4 +1,4 @@
-"""A convolution on a CPU that no library's log tells of: its innermost operator's own time is the arithmetic."""
+"""Calls of convolutions: on a CPU without a library's log an operator's own time, neighbours that overlap by a tick."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from cases import first
-from given import Given, conv
+from given import Given, conv, rows
 
 IMAGE, FILTER = (1, 64, 56, 56), (64, 64, 1, 1)
 COLUMNS = "op_name, direction, algorithm, libraries, main_ns, helper_ns, total_ns, flop"
@@ -189,3 +189,18 @@ def test_operators_far_inside_a_call_are_part_of_it(tmp_path: Path) -> None:
     connection = given.open(tmp_path)
     asked = "SELECT count(*), count(DISTINCT call_id), max(o.depth) FROM attributed.op a JOIN raw.ops o USING (id)"
     assert connection.execute(asked).fetchall() == [(100, 1, 99)]
+
+
+def test_neighbours_that_overlap_by_a_nanosecond_are_two_calls_and_an_addition(tmp_path: Path) -> None:
+    given = Given()
+    conv(given, 0, IMAGE, FILTER)
+    given.kernel("implicit_convolve_sgemm<float, float, 128, 5, 5, 3>", 100, 150, launched=5)
+    conv(given, 9.999, IMAGE, FILTER)
+    given.kernel("implicit_convolve_sgemm<float, float, 128, 5, 5, 3>", 200, 250, launched=15)
+    given.op("aten::add", 19.998, 40)
+    given.kernel("void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>>", 300, 400, 25)
+    connection = given.open(tmp_path)
+    assert rows(connection, "SELECT main_ns, bias_ns, total_ns FROM conv_calls") == [(50_000, 0, 50_000)] * 2
+    categories = "SELECT category, count(*) FROM kernels GROUP BY 1 ORDER BY 1"
+    assert rows(connection, categories) == [("conv", 2), ("elementwise", 1)]
+    assert rows(connection, "SELECT self_ns FROM ops ORDER BY start_ns") == [(10_000,), (10_000,), (20_002,)]

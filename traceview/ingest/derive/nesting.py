@@ -1,9 +1,9 @@
 """Which span is inside which, for millions of spans at once.
 
-Invariant: a span's parent is the latest-started span before it on its thread that is still open when it starts, so
-the answer is exact also where rounding lets a child outlive its parent. Everything is array operations: pointers jump
-along chains of spans that have ended, so the number of rounds grows with the logarithm of the number of siblings, and
-where they get long a tree is searched.
+Invariant: a span's parent is the latest-started span before it on its thread that is open when it starts and lasts
+until its middle, so the answer is exact also where rounding lets a child outlive its parent, or neighbours overlap.
+Everything is array operations: pointers jump along chains of spans that have ended, so the number of rounds grows with
+the logarithm of the number of siblings, and where they get long a tree is searched.
 """
 
 from __future__ import annotations
@@ -40,19 +40,26 @@ class Spans:
     @cached_property
     def parent(self) -> Ints:
         """Index of the span around each one, -1 for none."""
+        return self.open_until(np.maximum(self.start + 1, self.start + (self.end - self.start + 1) // 2))
+
+    def open_until(self, until: Ints) -> Ints:
+        """Index of the latest-started span before each one that ends then or later, -1 for none.
+
+        `until` is behind the span's start, and not behind its end where it has a duration.
+        """
         found = np.arange(-1, len(self) - 1)
         found[1:][self.thread[1:] != self.thread[:-1]] = -1
         for rows in self.slices():
             open_ = rows.start + np.flatnonzero(found[rows] >= 0)
             for _ in range(ROUNDS):
-                # Everything between a span and its (preliminary) parent had ended when the span began: skip it at once.
-                open_ = open_[self.end[found[open_]] <= self.start[open_]]
+                # Everything between a span and its (preliminary) parent ends before the span does: skip it at once.
+                open_ = open_[self.end[found[open_]] < until[open_]]
                 found[open_] = found[found[open_]]
                 open_ = open_[found[open_] >= 0]
                 if not len(open_):
                     break
             else:
-                found[open_] = self._last_open(found[open_], self.start[open_] + 1, self.thread[open_])
+                found[open_] = self._last_open(found[open_], until[open_], self.thread[open_])
         return found
 
     @cached_property
