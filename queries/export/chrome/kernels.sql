@@ -14,5 +14,5 @@ SELECT CAST(json_merge_patch('{}', to_json(
 FROM export_named s
 JOIN kernels k ON k.id = s.id
 JOIN raw.kernels r ON r.id = s.id
-LEFT JOIN collectives c ON c.kernel_id = s.id
+LEFT JOIN raw.collectives c ON c.kernel_id = s.id
 WHERE s.kind = 'kernel'

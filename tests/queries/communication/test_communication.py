@@ -115,6 +115,19 @@ def test_another_rank_does_not_hide_communication(tmp_path: Path) -> None:
     assert pick(found, "rank", "exposed_ns") == [(0, 10_000)]
 
 
+def test_kernels_without_recorded_arguments_are_calls_too(tmp_path: Path) -> None:
+    given = Given()
+    given.kernel(REDUCE, 0, 10, id=77)
+    given.kernel(REDUCE, 20, 50, id=78)
+    given.kernel(SGEMM, 60, 70)
+    given.add("collectives", kernel_id=77, kind="allreduce", size_bytes=4_000, start_ns=0, dur_ns=10_000)
+    query = "SELECT kernel_id, kind, size_bytes, dur_ns FROM collectives ORDER BY start_ns"
+    assert given.open(tmp_path).execute(query).fetchall() == [
+        (77, "allreduce", 4_000, 10_000),
+        (78, "all_reduce", None, 30_000),
+    ]
+
+
 @pytest.mark.slow
 def test_bus_bandwidth_of_a_ring(tmp_path: Path) -> None:
     given = Given()
