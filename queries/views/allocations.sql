@@ -13,7 +13,7 @@
 -- it), output, temporary (all that lives within it)"""
 -- is_guessed = "whether the kind is a guess"
 -- op_id = "operator that allocated it: the innermost around it that does more than allocate"
--- phase = "phase of that operator"
+-- phase = "phase of that operator; backward where it is one of a gradient"
 -- freed_op_id = "innermost operator around its release, on that thread"
 -- file = "file of the line of the user's own code that allocated it"
 -- line = "the line"

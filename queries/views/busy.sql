@@ -17,7 +17,7 @@
 -- per = "n_steps, or 1 without steps: what a number per step is divided by"
 -- per_rank = """per times the ranks with a time: what a sum over all ranks is divided by, for what one of them does in
 -- a step"""
--- op_is_backward = "whether its operator ran for the backward pass"
+-- op_is_backward = "whether its operator is one of a gradient, or inside one"
 -- op_phase = "phase of its operator"
 -- starts_in_step = "whether it starts inside a step that counts; always where there are no steps"
 -- is_counted = """whether it runs inside a step that counts (is not warm-up) and was launched in one; always without

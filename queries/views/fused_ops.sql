@@ -14,7 +14,7 @@
 -- file = "of the user's own code, where lines were recorded"
 -- code_file = "file of its code, as recorded"
 -- code_config = "sizes of blocks, warps and stages that it was compiled with"
--- is_backward = "whether its operator ran for the backward pass; NULL where none is known, as in a graph"
+-- is_backward = "whether its operator is one of a gradient, or inside one; NULL where none is known, as in a graph"
 -- bytes = "each argument once, where shapes are recorded"
 -- busy_ns = "time on the device, of this call"
 WITH RECURSIVE named AS (

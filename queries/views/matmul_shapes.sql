@@ -6,7 +6,7 @@
 -- name = "name of the operator"
 -- layer = "layer it ran for"
 -- step = "training step"
--- is_backward = "whether it ran for the backward pass"
+-- is_backward = "whether it is an operator of a gradient, or inside one"
 -- batch = "products"
 -- m = "rows of one product"
 -- n = "columns of one product"
