@@ -50,6 +50,8 @@ class TorchRecorder(Recorder):
         if self.options["allocations"]:
             self.facts.roots = self.names.roots
         self.backwards = 0
+        # The last optimizer that stepped within the backward pass under way.
+        self.stepped = None
         # Outermost modules that ran with gradients; and the shapes of the parameters of such and of those like them.
         self.trained, self.shapes = weakref.WeakSet(), weakref.WeakKeyDictionary()
 
@@ -74,6 +76,9 @@ class TorchRecorder(Recorder):
         self.backwards -= name == "backward"
         if outermost:
             self.pop(name)
+        if self.stepped is not None and not is_in_graph():
+            optimizer, self.stepped = self.stepped, None
+            self.optimizer_stepped(optimizer)
 
     @safely
     def enter(self, module, inputs):
@@ -121,12 +126,20 @@ class TorchRecorder(Recorder):
 
     @safely
     def optimizer_stepped(self, optimizer):
-        """An optimizer's `step` is over; one within another's (a sharded optimizer's part) is not a step by itself."""
-        if not self.ranges.has(OPTIMIZER):
-            self.prefer(OPTIMIZER)  # It may be one that a parent process made.
-            self.begin()
-            self.facts.optimizers.add(optimizer)
-            self.step_ended(OPTIMIZER, optimizer)
+        """An optimizer's `step` is over; one within another's (a sharded optimizer's part) is not a step by itself.
+
+        Those within a backward pass, one for each parameter, are one, which ends with that: the autograd engine has
+        callbacks of its own, among which a profiler cannot be started or stopped.
+        """
+        if self.ranges.has(OPTIMIZER):
+            return
+        self.facts.optimizers.add(optimizer)
+        if is_in_graph():
+            self.stepped = optimizer
+            return
+        self.prefer(OPTIMIZER)  # It may be one that a parent process made.
+        self.begin()
+        self.step_ended(OPTIMIZER, optimizer)
 
     @safely
     def batch_loaded(self, iterator):
@@ -179,6 +192,11 @@ def install():
     loader.__next__ = in_phase(recorder, "data", seeing_loader(recorder, loader.__next__))
     make_room_for_own_profiler(recorder)
     PROCESS.follow(recorder)
+
+
+def is_in_graph():
+    """Whether this thread runs for the autograd engine: in the middle of a backward pass."""
+    return torch._C._current_graph_task_id() >= 0
 
 
 def is_frozen(module):

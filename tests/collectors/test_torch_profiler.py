@@ -179,6 +179,45 @@ for _ in range(9):
 
 
 @pytest.mark.slow
+def test_optimizers_that_step_in_the_backward_pass_make_one_step_of_each(program):
+    """The profiler was started and stopped among the autograd engine's own callbacks, which ended by SIGSEGV."""
+    body = """
+model = Net()
+optimizers = {each: torch.optim.SGD([each], lr=0.1) for each in model.parameters()}
+for each, own in optimizers.items():
+    each.register_post_accumulate_grad_hook(lambda _, own=own: own.step())
+for _ in range(9):
+    model(images()).sum().backward()
+"""
+    ran = program(body)
+    assert (ran.code, ran.stderr, ran.steps()) == (0, "", ["4", "5", "6", "7"])
+    one = ["traceview.phase: backward", *["traceview.phase: optimizer"] * 6]
+    assert [name for name in ours(ran.names()) if name.endswith(("backward", "optimizer"))] == one * 4
+    assert ran.meta()["model"]["parameters"] == 12338 and ran.meta()["untrained"] == []
+
+
+@pytest.mark.slow
+def test_a_recording_that_another_thread_began_is_given_up(program):
+    """Stopped from the main thread, the profiler had nothing to write, and ended the program by SIGSEGV."""
+    body = """
+import threading
+
+done = threading.Event()
+
+def run():
+    model = Net()
+    train(model, sgd(model), 6)
+    done.set()
+    time.sleep(600)
+
+threading.Thread(target=run, daemon=True).start()
+done.wait()
+"""
+    ran = program(body)
+    assert (ran.code, ran.ranks()) == (0, 0)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("validated", [pytest.param("model", marks=pytest.mark.long), "averaged"])
 def test_validation_between_steps_is_in_none(program, validated):
     """The step after it was as long as both; what comes before every step is part of it."""

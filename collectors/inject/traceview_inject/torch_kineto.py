@@ -82,6 +82,8 @@ class Kineto:
             self.lines.stop()
         self.kernels.stop()
         logs = self.stop_account()
+        if not torch.autograd._profiler_enabled():  # To stop it here and write would end the program by a signal.
+            raise RuntimeError("the steps were recorded in a thread other than the one that ends the recording")
         self.profiler.stop_trace()
         return logs
 
