@@ -142,6 +142,8 @@ class Recorder:
             self.end_watch()
         if self.state == DONE:
             return
+        if done == 0 and self.state in (PREPARED, RECORDING):
+            self.start_over()
         if self.state == WAITING and self.published and self.is_asked():
             self.first = done + self.options["warmup"]
         if done == self.first - self.options["warmup"] < self.first:

@@ -2,9 +2,11 @@
 
 Invariant: only one kind of evidence counts, the best one seen before recording began, and of that kind only one object:
 with two optimizers that step once each in a loop (a GAN) a step ends with the `step` of the last one, once two rounds
-told which that is, and until then, or where one steps more often, with the first one's; never with both.
+told which that is, and until then, or where one steps more often, with the first one's; never with both. Where the
+first one steps no more, as after a first stage of training, steps are counted anew with the one that does.
 """
 
+import collections
 import statistics
 import weakref
 
@@ -15,6 +17,9 @@ FORWARD, OPTIMIZER, CALL = "forward", "optimizer", "call"
 SOURCES = (FORWARD, OPTIMIZER, CALL)
 # The program's own word: `sys.audit("traceview.step")`, which does nothing where no collector listens.
 CALL_EVENT = "traceview.step"
+# Ends of another optimizer in one round, beyond which the one that counts is taken to step no more (a GAN's judge may
+# take five steps in a round), and ends of others that are remembered.
+MOST_IN_ROUND, MOST_REMEMBERED = 5, 1000
 # Steps after the recording by which those before it are judged, and from which ratio on they had not settled.
 SETTLED_STEPS = 8
 SETTLED_RATIO = 1.2
@@ -35,7 +40,9 @@ class Steps:
         """Forget all steps: at the start, and in a forked child, whose steps are its own."""
         self.source = FORWARD
         self.owner = None
-        self.is_settled = False
+        self.is_settled = self.is_recorded = False
+        # Optimizers that counted and were taken to step no more.
+        self.left = []
         self.forget()
 
     def forget(self):
@@ -43,10 +50,15 @@ class Steps:
         self.begins, self.ends = [], []
         self.others, self.between = {}, {}
         # Owners that ended since the one that counts did, in this round and in the one before it.
-        self.round, self.round_before, self.is_turned = [], [], False
+        self.start_round()
+        self.round_before, self.is_turned = [], False
         # Numbers of steps in which another optimizer stepped, too.
         self.shared = set()
         self.is_under_way = False
+
+    def start_round(self):
+        """Forget the others that ended since the owner that counts did; no owner is held longer than by the program."""
+        self.round = collections.deque(maxlen=MOST_REMEMBERED)
 
     @property
     def is_begun(self):
@@ -72,11 +84,10 @@ class Steps:
         if owner is not None:
             if self.owner is None or self.owner() is None:
                 self.owner = weakref.ref(owner)
-            if self.owner() is not owner:
-                self.round.append((owner, now_ns()))
-                return False
-            if self.is_followed():
-                self.round.append((owner, now_ns()))
+            if self.owner() is not owner or self.is_followed():
+                self.round.append((weakref.ref(owner), now_ns()))
+                if source == OPTIMIZER and self.is_left_to(owner):
+                    self.start_over_with(owner)
                 return False
             if self.round_before and source == OPTIMIZER:
                 self.shared.add(len(self.ends))
@@ -91,17 +102,30 @@ class Steps:
 
         Unless that one ends several times in a round, as where a GAN's judge takes two steps.
         """
-        others, before = [id(owner) for owner, _ in self.round], [id(owner) for owner, _ in self.round_before]
+        others, before = [owner for owner, _ in self.round], [owner for owner, _ in self.round_before]
         last = self.round[-1] if self.round else None
-        self.round, self.round_before = [], self.round
+        self.round_before = self.round
+        self.start_round()
         if self.is_settled or self.is_turned or last is None or others != before:
             return False
-        if others.count(id(last[0])) > 1:
+        if others.count(last[0]) > 1:
             return False
-        self.owner = weakref.ref(last[0])
-        self.begins[-1] = last[1]
+        self.owner, self.begins[-1] = last
         self.is_turned = True
         return True
+
+    def is_left_to(self, owner):
+        """Return whether this one steps again and again without the one that counts, which may count again no more."""
+        if self.is_recorded or any(each() is owner for each in self.left):
+            return False
+        return sum(each() is owner for each, _ in self.round) > MOST_IN_ROUND
+
+    def start_over_with(self, owner):
+        """Count anew, the steps that end with this one; what was recorded of the others' does not count."""
+        self.left.append(self.owner)
+        self.owner = weakref.ref(owner)
+        self.forget()
+        self.begin()
 
     def passed(self, thing):
         """Something ended that ends no step: a validation, a metric. The next step begins after it.

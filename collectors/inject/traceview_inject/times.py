@@ -91,6 +91,8 @@ class Times:
         """`done` steps are over."""
         if self.is_over:
             return
+        if not done:
+            self.cpu_ns = []
         if done == self.first:
             self.window = [processor.moment()]
             self.synchronize()

@@ -75,6 +75,18 @@ def test_steps_are_recorded_once(made, tmp_path):
     )
 
 
+def test_what_a_first_stage_of_training_left_half_recorded_does_not_count(made, tmp_path):
+    """Its optimizer steps no more: the profiler ran to the end of the program."""
+    recorder, head, whole = made(), Facts(), Facts()
+    recorder.prefer("optimizer")
+    recorder.begin()
+    for owner in [head] * 2 + [whole] * 12:
+        recorder.step_ended("optimizer", owner)
+    assert recorder.tool.opened == ["prepare", "start", 1, 2, "prepare", "start", 1, 2]
+    meta = json.loads((tmp_path / "capture" / "raw" / "rank-0000.meta.json").read_text())
+    assert (meta["ended_by"], meta["steps"]["recorded"]) == ("complete", 2)
+
+
 def test_steps_after_the_recording_are_timed_for_a_while(made, tmp_path):
     recorder = made()
     train(recorder, 9)

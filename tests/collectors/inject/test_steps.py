@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import weakref
+
 import pytest
 
 
@@ -47,15 +49,70 @@ def test_an_optimizer_that_comes_now_and_then_ends_no_step(steps):
 
 
 @pytest.mark.parametrize(
-    ("turns", "ends"), [("dg", 20), ("gdd", 20), ("abc", 20), ("abcc", 20), ("ddg", 40), ("dddddg", 100)]
+    ("turns", "ends"),
+    [("dg", 20), ("gdd", 20), ("abc", 20), ("abcc", 20), ("ddg", 40), ("dddddg", 100), ("gddddd", 20)],
 )
 def test_one_that_steps_several_times_in_a_round_ends_no_step_after_the_first(steps, turns, ends):
     """As in a GAN: one step per round where the first optimizer steps once, else one for each of its own."""
     owners = {turn: Owner() for turn in turns}
+    steps.prefer("optimizer")
     steps.begin()
     for turn in turns * 20:
-        steps.ended("forward", owners[turn])
+        steps.ended("optimizer", owners[turn])
     assert len(steps.ends) == ends
+
+
+@pytest.mark.parametrize("first", [2, 6])
+@pytest.mark.parametrize("is_settled", [False, True])
+def test_a_second_stage_of_training_is_counted_anew(steps, first, is_settled):
+    """The head is trained first, then all of the model; a GAN's judge that steps five times in a round is no stage."""
+    head, whole = Owner(), Owner()
+    steps.prefer("optimizer")
+    steps.begin()
+    steps.is_settled = is_settled
+    for owner in [head] * first + [whole] * 30:
+        steps.ended("optimizer", owner)
+    assert steps.owner() is whole
+    assert steps.seen == [*range(first + 1), *range(25)]
+
+
+def test_a_model_that_is_called_many_times_within_anothers_round_is_no_stage(steps):
+    """As a decoder, once for each word."""
+    encoder, decoder = Owner(), Owner()
+    steps.begin()
+    for owner in ([encoder] + [decoder] * 50) * 4:
+        steps.ended("forward", owner)
+    assert steps.owner() is encoder and len(steps.ends) == 4
+
+
+def test_an_optimizer_that_was_left_does_not_count_again(steps):
+    """Else no recording would end where stages are shorter than it."""
+    one, two = Owner(), Owner()
+    steps.prefer("optimizer")
+    steps.begin()
+    for owner in ([one] * 7 + [two] * 7) * 3:
+        steps.ended("optimizer", owner)
+    assert steps.owner() is two and len(steps.ends) == 15
+
+
+def test_steps_that_were_recorded_are_not_counted_anew(steps):
+    one, two = Owner(), Owner()
+    steps.prefer("optimizer")
+    steps.begin()
+    steps.is_recorded = True
+    for owner in [one] * 2 + [two] * 3000:
+        steps.ended("optimizer", owner)
+    assert steps.owner() is one and len(steps.ends) == 2 and len(steps.round) == 1000
+
+
+def test_no_optimizer_is_held(steps):
+    one, two = Owner(), Owner()
+    steps.begin()
+    for owner in (one, two, one, two):
+        steps.ended("forward", owner)
+    held = weakref.ref(two)
+    del owner, two
+    assert held() is None
 
 
 @pytest.mark.parametrize(
