@@ -122,6 +122,15 @@ def unwrap(module):
     return module
 
 
+def n_parameters(root, parameters):
+    """Number of elements of `parameters`; where FSDP shards them, of which this process holds a part, of all parts."""
+    handles = [getattr(module, "_handle", None) for module in root.modules()]
+    flat = [handle.flat_param for handle in handles if hasattr(handle, "flat_param")]
+    parts = {id(part) for each in flat for part in (each, *(each._params or ()))}
+    whole = sum(shape.numel() for each in flat for shape in each._shapes)
+    return whole + sum(parameter.numel() for parameter in parameters if id(parameter) not in parts)
+
+
 class Facts:
     """Collects, while the program runs, what `rank-NNNN.meta.json` says about it."""
 
@@ -155,7 +164,7 @@ class Facts:
             told = told or {}
             told.update(
                 name=type(model).__name__,
-                parameters=sum(parameter.numel() for parameter in parameters),
+                parameters=n_parameters(root, parameters),
                 parameter_dtypes=sorted({_short(parameter.dtype) for parameter in parameters}),
                 autocast_dtype=_autocast_dtype(),
                 batch=None,

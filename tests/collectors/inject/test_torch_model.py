@@ -145,6 +145,27 @@ def test_the_model_is_the_largest_that_an_optimizer_trains():
     assert [facts.untrained()(model) for model in (teacher, student, head)] == [True, False, False]
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("is_named", [False, True])
+def test_a_sharded_model_has_the_parameters_of_all_ranks(is_named):
+    """This rank of four holds a quarter of them, as one tensor for each FSDP module or as parts under their names."""
+    sharded = pytest.importorskip("torch.distributed.fsdp")
+    fake = pytest.importorskip("torch.testing._internal.distributed.fake_pg")
+    from traceview_inject.torch_model import Facts
+
+    facts = Facts()
+    torch.distributed.init_process_group("fake", rank=0, world_size=4, store=fake.FakeStore())
+    try:
+        options = {"device_id": torch.device("cpu"), "use_orig_params": is_named}
+        inner = sharded.FullyShardedDataParallel(torch.nn.Conv2d(16, 16, 3), **options)
+        model = sharded.FullyShardedDataParallel(torch.nn.Sequential(torch.nn.Conv2d(3, 16, 3), inner), **options)
+        facts.see_model(model)
+    finally:
+        torch.distributed.destroy_process_group()
+    assert facts.chosen()[1]["parameters"] == (3 * 9 + 1) * 16 + (16 * 9 + 1) * 16
+    assert sum(parameter.numel() for parameter in model.parameters()) < 1000
+
+
 def test_a_backward_pass_may_be_of_another_model_than_the_one_in_evaluation():
     from traceview_inject.torch_model import Facts
 
