@@ -8,7 +8,8 @@ Under `traceview collect -- python train.py`, or alone, where traceview is not i
 `traceview_inject.raw`. Each process that runs steps leaves `capture/raw/rank-NNNN.kineto.json` (or `.json.gz`),
 `rank-NNNN.meta.json` and, where oneDNN ran on a CPU, `rank-NNNN.onednn.log`.
 
-A step ends with `step()` of the first optimizer seen, or of the last of those that take turns. A program without an
+A step ends with `step()` of the first optimizer seen, or of the last of those that take turns, also where a GradScaler
+leaves that out. A program without an
 optimizer has one step per call of its outermost module. A loop that knows better says so in one line, which does
 nothing without a collector: `import sys; sys.audit("traceview.step")`.
 
@@ -50,6 +51,8 @@ class TorchRecorder(Recorder):
         if self.options["allocations"]:
             self.facts.roots = self.names.roots
         self.backwards = 0
+        # Number of optimizers' steps so far.
+        self.updates = 0
         # The last optimizer that stepped within the backward pass under way.
         self.stepped = None
         # Outermost modules that ran with gradients; and the shapes of the parameters of such and of those like them.
@@ -133,6 +136,7 @@ class TorchRecorder(Recorder):
         """
         if self.ranges.has(OPTIMIZER):
             return
+        self.updates += 1
         self.facts.optimizers.add(optimizer)
         if is_in_graph():
             self.stepped = optimizer
@@ -184,6 +188,7 @@ def install():
     recorder = TorchRecorder()
     follow_modules(recorder)
     follow_optimizers(recorder)
+    follow_scaler(recorder)
     torch.autograd.backward = in_phase(recorder, "backward", torch.autograd.backward)
     torch.autograd.grad = in_phase(recorder, "backward", torch.autograd.grad)
     if recorder.times is not None:
@@ -258,6 +263,22 @@ def follow_optimizers(recorder):
 
     base.__init__ = made
     base.profile_hook_step = staticmethod(profile_hook_step)
+
+
+def follow_scaler(recorder):
+    """Be told of an update that a GradScaler leaves out, as gradients were infinite: its iteration is a step, too."""
+    scale_and_step = torch.amp.GradScaler.step
+
+    @kept_from_compiler
+    @functools.wraps(scale_and_step)
+    def step(self, optimizer, *args, **kwargs):
+        before = recorder.updates
+        result = scale_and_step(self, optimizer, *args, **kwargs)
+        if recorder.follows and recorder.updates == before and isinstance(optimizer, torch.optim.Optimizer):
+            recorder.optimizer_stepped(optimizer)
+        return result
+
+    torch.amp.GradScaler.step = step
 
 
 def in_phase(recorder, name, function):

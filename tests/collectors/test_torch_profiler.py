@@ -197,6 +197,27 @@ for _ in range(9):
 
 
 @pytest.mark.slow
+def test_an_iteration_whose_update_a_scaler_leaves_out_is_a_step(program):
+    """It was a part of the next one, which had two forward and two backward passes."""
+    body = """
+model, scaler = Net(), torch.amp.GradScaler("cpu", init_scale=1024.0)
+optimizer = sgd(model)
+for step in range(9):
+    optimizer.zero_grad()
+    scaler.scale(model(images()).sum() * (float("inf") if step % 2 else 1.0)).backward()
+    scaler.step(optimizer)
+    scaler.update(1024.0)
+"""
+    ran = program(body)
+    assert (ran.code, ran.stderr) == (0, "")
+    one = ["traceview.phase: forward", "traceview.phase: backward"]
+    whole, left_out = [*one, "traceview.phase: optimizer"], one
+    names = [name for name in ours(ran.names()) if not name.startswith("traceview.module: ")]
+    expected = zip(("4", "5", "6", "7"), (whole, left_out) * 2, strict=True)
+    assert names == [name for number, phases in expected for name in (f"ProfilerStep#{number}", *phases)]
+
+
+@pytest.mark.slow
 def test_a_recording_that_another_thread_began_is_given_up(program):
     """Stopped from the main thread, the profiler had nothing to write, and ended the program by SIGSEGV."""
     body = """
