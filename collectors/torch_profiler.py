@@ -9,9 +9,8 @@ Under `traceview collect -- python train.py`, or alone, where traceview is not i
 `rank-NNNN.meta.json` and, where oneDNN ran on a CPU, `rank-NNNN.onednn.log`.
 
 A step ends with `step()` of the first optimizer seen, or of the last of those that take turns, also where a GradScaler
-leaves that out. A program without an
-optimizer has one step per call of its outermost module. A loop that knows better says so in one line, which does
-nothing without a collector: `import sys; sys.audit("traceview.step")`.
+leaves that out. A program without an optimizer has one step per call of its outermost module. A loop that knows better
+says so in one line, which does nothing without a collector: `import sys; sys.audit("traceview.step")`.
 
 Ranges, as profiler annotations and (with CUDA) as NVTX: `ProfilerStep#N`; `traceview.phase: data`, `forward`,
 `backward`, `optimizer`; `traceview.module: blocks.0.conv1 (Conv2d)` for each module, named from its outermost module.
@@ -201,7 +200,8 @@ def install():
 
 def is_in_graph():
     """Whether this thread runs for the autograd engine: in the middle of a backward pass."""
-    return torch._C._current_graph_task_id() >= 0
+    # Torch before 2.1 does not tell.
+    return hasattr(torch._C, "_current_graph_task_id") and torch._C._current_graph_task_id() >= 0
 
 
 def is_frozen(module):
@@ -267,7 +267,9 @@ def follow_optimizers(recorder):
 
 def follow_scaler(recorder):
     """Be told of an update that a GradScaler leaves out, as gradients were infinite: its iteration is a step, too."""
-    scale_and_step = torch.amp.GradScaler.step
+    # Before torch 2.3 it was of CUDA alone.
+    scaler = getattr(torch.amp, "GradScaler", torch.cuda.amp.GradScaler)
+    scale_and_step = scaler.step
 
     @kept_from_compiler
     @functools.wraps(scale_and_step)
@@ -278,7 +280,7 @@ def follow_scaler(recorder):
             recorder.optimizer_stepped(optimizer)
         return result
 
-    torch.amp.GradScaler.step = step
+    scaler.step = step
 
 
 def in_phase(recorder, name, function):

@@ -9,6 +9,7 @@ Where a profiler recorded no operators, those that a framework marked as ranges 
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from traceview.ingest.derive.nesting import Ints, Spans
 from traceview.ingest.derive.spans import fetch, ids_at, loaded_ranges, numbered, publish, query, spelled
