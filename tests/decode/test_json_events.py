@@ -55,6 +55,7 @@ LAYOUTS = {
     "not ascii": lambda: json.dumps({"traceEvents": EVENTS}, ensure_ascii=False),
     "byte order mark": lambda: "\ufeff" + json.dumps(EVENTS),
     "wide": lambda: json.dumps({"traceEvents": EVENTS}, indent=90),
+    "a comma behind every event": lambda: "[\n" + ",\n".join([*map(json.dumps, EVENTS), "]"]) + "\n",
 }
 
 
@@ -71,6 +72,10 @@ def test_metadata_before_and_after() -> None:
     found, splitter, _ = read(data)
     assert [event["name"] for event in found] == ["a"]
     assert splitter.metadata == {"schemaVersion": 1, "tail": {"rank": 3}, "list": [{}, {}]}
+    for block in (1, 7, 1000):
+        found, splitter, bad = read(data.replace(b'"a"}]', b'"a"}, ]'), block)
+        assert [event["name"] for event in found] == ["a"] and not bad and splitter.ended
+        assert splitter.metadata == {"schemaVersion": 1, "tail": {"rank": 3}, "list": [{}, {}]}
 
 
 @pytest.mark.slow

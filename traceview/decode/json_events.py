@@ -221,19 +221,15 @@ class EventSplitter:
                 return self._give_up(row, start, out)
             end, is_event = taken
             after = end_of(SPACE, self._now.text, end)
-            follows = self._now.text[after : after + 1]
-            if follows == b",":
-                start = end_of(SPACE, self._now.text, after + 1)
-                row = int(np.searchsorted(self._now.starts, start))
-                if row < len(self._now.starts) and self._now.starts[row] == start:
-                    return start
-                if start >= len(self._now.text):
-                    return start
-            else:
-                # After a piece that could not be read, a `]` may be one inside that piece.
-                if follows == b"]" and (is_event or not self._gave_up):
-                    return self._end_array(after, out)
-                return after
+            is_comma = self._now.text.startswith(b",", after)
+            start = end_of(SPACE, self._now.text, after + 1) if is_comma else after
+            # After a piece that could not be read, a `]` may be one inside that piece.
+            if self._now.text.startswith(b"]", start) and (is_event or not self._gave_up):
+                return self._end_array(start, out)
+            row = int(np.searchsorted(self._now.starts, start))
+            is_known = row < len(self._now.starts) and self._now.starts[row] == start
+            if not is_comma or is_known or start >= len(self._now.text):
+                return start
 
     def _take(self, start: int, out: Settled) -> tuple[int, bool] | None:
         """Read the event at `start`; returns its end and whether it is one, or None for what is not JSON."""
