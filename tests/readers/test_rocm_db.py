@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
+import sqlite3
 from pathlib import Path
 from typing import Any
 
 import pytest
 from databases import opened, unpacked, write
+from given import section
 
-from traceview import readers
+from traceview import readers, store
 from traceview.decode.files import peek
-from traceview.errors import InputError
+from traceview.errors import InputError, Refused
 from traceview.readers import rocm_db
 
 TEXTS = ["hipLaunchKernel", "hipExtModuleLaunchKernel", "hipMemcpy", "UserMarker", "step 3", "KernelExecution",
@@ -85,6 +88,31 @@ def test_every_row_of_an_rpd_is_accounted_for(tmp_path: Path) -> None:
     assert connection.execute("SELECT kind, n FROM quality WHERE source IS NOT NULL ORDER BY kind").fetchall() == [
         ("rows of rocpd_api without a time", 1), ("rows of rocpd_op without a time", 1),
     ]  # fmt: skip
+
+
+def test_what_only_the_log_beside_a_database_holds_is_said_to_be_missing(tmp_path: Path) -> None:
+    """As a killed process leaves them, or a copy of both files while it writes."""
+    path, copy = write(tmp_path / "trace.db", RPD), tmp_path / "copy.db"
+    with contextlib.closing(sqlite3.connect(path)) as writer:
+        writer.execute("PRAGMA journal_mode = WAL")
+        writer.execute(
+            "INSERT INTO rocpd_op SELECT 9, gpuId, queueId, 500, 600, description_id, opType_id FROM rocpd_op LIMIT 1"
+        )
+        writer.commit()
+        for end in ("", "-wal"):
+            Path(f"{copy}{end}").write_bytes(Path(f"{path}{end}").read_bytes())
+    kind = "the write-ahead log beside the database was not read: what only it holds is missing"
+    connection = opened(copy, tmp_path / "capture")
+    assert connection.execute("SELECT count(*) FROM kernels").fetchall() == [(2,)]
+    assert connection.execute("SELECT kind, n FROM quality WHERE source IS NOT NULL").fetchall() == [(kind, 1)]
+    assert (
+        "Doubt: The write-ahead log beside the database was not read: what only it holds is in none of the numbers."
+        in [row["text"] for row in section(connection, "overview/doubts")]
+    )
+    with pytest.raises(Refused, match=kind):
+        store.convert([copy], tmp_path / "strict", store.Options(strict=True))
+    Path(f"{copy}-wal").write_bytes(b"")
+    store.convert([copy], tmp_path / "whole", store.Options(strict=True))
 
 
 def test_rpd_grids_are_blocks_whatever_launched(tmp_path: Path) -> None:

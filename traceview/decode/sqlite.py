@@ -126,7 +126,11 @@ def open_sqlite(path: Path, name: str) -> Iterator[Sqlite]:
             raise
         raise InputError(f"{name} cannot be opened as a SQLite database ({reason(error)}).") from error
     try:
-        yield _opened(connection, name, path.stat().st_size)
+        opened = _opened(connection, name, path.stat().st_size)
+        log = path.resolve().with_name(f"{path.resolve().name}-wal")
+        if log.is_file() and log.stat().st_size:
+            opened.damage.append("the write-ahead log beside the database was not read: what only it holds is missing")
+        yield opened
     finally:
         connection.close()
 
