@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from traceview.decode.files import BLOCK_BYTES, PEEK_BYTES, Stream, peek, zstd
+from traceview.decode.files import BLOCK_BYTES, PEEK_BYTES, READ_BYTES, Stream, peek, zstd
 from traceview.readers import detect
 
 EVENT = '{"name": "k", "ph": "X", "cat": "kernel", "ts": 1, "dur": 1}'
@@ -74,6 +74,18 @@ def test_what_lies_before_damaged_bytes_is_kept(pack: Callable[[bytes], bytes], 
     text, damage = read(tmp_path / "a", packed[:-8] + bytes(byte ^ 1 for byte in packed[-8:-4]) + packed[-4:])
     assert "data is damaged" in damage
     assert text and LINES.startswith(text) and len(text) > len(LINES) - (1 << 18)
+
+
+@pytest.mark.parametrize("size", [READ_BYTES - 4, READ_BYTES + 3, READ_BYTES + 9, READ_BYTES + 9000])
+def test_a_wrong_check_sum_of_gzip_costs_nothing(size: int, tmp_path: Path) -> None:
+    """Wherever the blocks that are read cut the file."""
+    noise = random.Random(2).randbytes(size - 18 - 5 * (size // 65_535))
+    packed = gzip.compress(noise, 0, mtime=0)
+    noise = random.Random(2).randbytes(len(noise) + size - len(packed))
+    packed = gzip.compress(noise, 0, mtime=0)
+    assert len(packed) == size
+    text, damage = read(tmp_path / "a", packed[:-8] + bytes(4) + packed[-4:])
+    assert (text == noise, damage) == (True, "gzip data is damaged (Error -6 Incorrect checksum found)")
 
 
 def test_frames_that_are_to_be_skipped_are(tmp_path: Path) -> None:

@@ -37,6 +37,8 @@ MAX_RATIO = 2000
 """Decompressed bytes per compressed byte beyond which a file is called a bomb (deflate itself cannot exceed 1032)."""
 PIECE_BYTES = 4096
 """Compressed bytes that are decompressed at a time: what a piece with damaged data stands for is lost."""
+TRAILER_BYTES = 8
+"""Check sum and size at the end of gzip data: a piece of their own, so that wrong ones cost nothing before them."""
 FREE_BYTES = 1 << 30
 """Output up to this size is never called a bomb."""
 
@@ -144,7 +146,10 @@ def _gzip_member() -> Any:
 
 
 def _pieces(blocks: Iterable[bytes]) -> Iterator[bytes]:
-    return (block[at : at + PIECE_BYTES] for block in blocks for at in range(0, len(block), PIECE_BYTES))
+    for block in blocks:
+        body = block[:-TRAILER_BYTES]
+        yield from (body[at : at + PIECE_BYTES] for at in range(0, len(body), PIECE_BYTES))
+        yield block[-TRAILER_BYTES:]
 
 
 def _joined(parts: Iterable[bytes]) -> Iterator[bytes]:
