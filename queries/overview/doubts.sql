@@ -181,6 +181,11 @@ WITH work AS (
     -- Of a file that is cut off it is not known how many it held.
     FROM captures WHERE n_dropped > 0.01 * n_events AND rank NOT IN (SELECT rank FROM missing_parts)
     UNION ALL
+    SELECT c.rank, 7.5, format('{:,} of {:,} events of the file have a negative duration, taken as 0: their time is '
+        || 'missing', q.n, c.n_events)
+    FROM captures c JOIN quality q ON q.rank = c.rank AND q.source = c.source
+    WHERE starts_with(q.kind, 'negative durations') AND q.n > 0.01 * c.n_events
+    UNION ALL
     SELECT m.rank, 0.5, m.text || if(m.is_certain AND s.n_steps > 0 AND j.n > 1,
         '; means over ranks count what its steps lack as no time', '')
     FROM missing_parts m CROSS JOIN job j LEFT JOIN scope s ON s.rank = m.rank

@@ -12,6 +12,7 @@ import duckdb
 import pytest
 from asked import connected
 from cases import first
+from given import section
 
 from traceview import store
 from traceview.decode import json_events
@@ -411,7 +412,9 @@ def test_doubtful_durations_are_said(tmp_path: Path) -> None:
     assert found.execute("SELECT dur_ns FROM raw.ops ORDER BY 1").fetchall() == [(0,), (0,), (week * 1000,)]
     assert found.execute("SELECT dur_ns FROM raw.kernels").fetchall() == [(week * 1000 + 1000,)]
     assert problems(found) == {"negative durations, taken as 0": 2, "durations of more than 7 days": 1}
-    assert found.execute("SELECT n_kept FROM captures").fetchall() == [(4,)]
+    assert found.execute("SELECT n_kept, n_repaired FROM captures").fetchall() == [(4, 2)]
+    said = [row["text"] for row in section(found, "overview/doubts")]
+    assert "Doubt: 2 of 4 events of the file have a negative duration, taken as 0: their time is missing." in said
 
 
 def test_the_first_of_two_equal_keys_counts(tmp_path: Path) -> None:

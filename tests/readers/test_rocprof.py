@@ -76,7 +76,7 @@ def test_every_row_of_a_database_is_accounted_for(tmp_path: Path) -> None:
     untimed = [{**OPS[0], "EndNs": None}, {**OPS[1], "BeginNs": None}]
     backwards = {**OPS[0], "EndNs": OPS[0]["BeginNs"] - 100}
     found = opened(write(tmp_path / "trace", {"OPS": [*OPS, *untimed, backwards], "HIP": HIP}), tmp_path / "capture")
-    assert rows(found, "SELECT n_events, n_kept, n_dropped FROM captures") == [(6, 4, 2)]
+    assert rows(found, "SELECT n_events, n_kept, n_repaired, n_dropped FROM captures") == [(6, 4, 1, 2)]
     assert rows(found, "SELECT kind, n FROM quality WHERE source IS NOT NULL ORDER BY kind") == [
         ("negative durations, taken as 0", 1), ("rows of OPS without a time", 2),
     ]  # fmt: skip

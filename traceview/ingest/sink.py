@@ -206,6 +206,8 @@ class Sink(Account):
             n, examples = self._counted(once)
             if n and kind not in by_reader:
                 self.problem(kind, n, examples)
+                if kind == NEGATIVE:
+                    self.count("n_repaired", n)
         for table in tables:
             if any(column.name == "dur_ns" for column in table.columns):
                 mine = f"id >= {self._settled_to}"

@@ -250,6 +250,7 @@ class _Filler:
             account.problem("events without a readable time", n_untimed, examples or ())
         if n_negative:
             account.problem(NEGATIVE, n_negative, negative or ())
+            account.count("n_repaired", n_negative)
             self.connection.execute(sql.text("ingest/events/negative"))
         if n_long:
             account.problem(LONG, n_long, long or ())
