@@ -146,6 +146,40 @@ def test_larger_images_are_other_work_and_not_ranked(tmp_path: Path) -> None:
     assert "work" not in verdicts(small, run(16, (4, 4, 4, 1)))
 
 
+def sequences(batch: int, length: int, is_noted: bool) -> Given:
+    """Three steps of a layer of 64 x 64 over sequences, whose rows are flattened, and products of four heads."""
+    given = stepping((1000, 1001, 999), busy=10)
+    for step in range(3):
+        given.op("aten::mm", 1000 * step + 100, 1000 * step + 110, [[batch * length, 64], [64, 64]], ["", ""])
+        shapes = [[batch * 4, length, 16], [batch * 4, 16, length]]
+        given.op("aten::bmm", 1000 * step + 200, 1000 * step + 210, shapes, ["", ""])
+    if is_noted:
+        given.about = {"model": {"batch": batch, "input": {"shape": [batch, length]}}}
+    return given
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("base", "other", "is_noted", "differing"),
+    [
+        ((8, 64), (8, 128), True, {"work"}),
+        ((8, 128), (16, 64), True, {"batch", "work"}),
+        ((8, 64), (16, 64), True, {"batch"}),
+        ((8, 64), (16, 64), False, {"work"}),
+        ((8, 64), (8, 64), False, set()),
+    ],
+)
+def test_rows_of_products_are_no_samples_where_there_are_sequences(
+    tmp_path: Path, base: tuple[int, int], other: tuple[int, int], is_noted: bool, differing: set[str]
+) -> None:
+    a, b = (measured(sequences(*it, is_noted), tmp_path / f"{it[0]}x{it[1]}-{is_noted}") for it in (base, other))
+    assert (a.value("batch"), b.value("batch")) == ((base[0], other[0]) if is_noted else (None, None))
+    found = verdicts(a, b)
+    assert {name for name, verdict in found.items() if verdict == "differs"} == differing
+    rate = table(compare.compare([a, b]), "runs")[1]["samples_per_s"]
+    assert rate == (pytest.approx(other[0] / 1e-3, rel=2e-3) if is_noted else None)
+
+
 @pytest.mark.long
 def test_another_model_is_named_by_what_only_one_has(tmp_path: Path) -> None:
     a = measured(network((IMPLICIT, IMPLICIT)), tmp_path / "a")

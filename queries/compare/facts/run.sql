@@ -13,8 +13,8 @@
 -- busy_ns = "time in which a device was busy, per step and rank, averaged over the devices of a rank"
 -- span_ns = "from the first to the last thing a device did, mean over ranks"
 -- span_busy_pct = "busy, of that"
--- batch = """first dimension of what the convolutions read, in a log too, else rows of the first product, else as
--- collect noted it"""
+-- batch = """first dimension of what the convolutions read, in a log too, else as collect noted it, else rows of the
+-- first product; NULL where attention or a recurrent layer tells that those are no samples"""
 -- precision = "types of the convolutions and products; tf32 where a kernel's name says so"
 -- has_backward = "whether gradients are computed; NULL where the trace cannot tell"
 -- has_update = "whether parameters are updated; NULL where the trace cannot tell"
@@ -23,7 +23,8 @@
 -- products = "shapes of the fully connected layers, with calls per step"
 -- parameters = "of the layers whose shapes are recorded, a shape with several calls counted once per call"
 -- flop = "of the direct method, of convolutions and products per step and rank; NULL without shapes"
--- sample_flop = "of the forward convolutions for one sample, by the direct method; NULL where a shape is not recorded"
+-- sample_flop = """of the forward convolutions for one sample, by the direct method; without convolutions of the
+-- forward products, for the whole step where the batch is not known; NULL where a shape is not recorded"""
 -- is_cpu = "whether a CPU did the work"
 -- threads = "threads that the framework computes with, of all ranks"
 -- cores = "cores that these may use"
@@ -97,12 +98,15 @@ WITH ranked AS (
     WHERE NOT EXISTS (FROM chosen_steps) OR (m.rank, m.step) IN (SELECT (rank, step) FROM chosen_steps)
 ), layer AS (
     SELECT format('{}x{}', k, n) AS shape, arg_min(m, op_id) AS m, min(op_id) AS first_id,
-        any_value(parameters) AS parameters,
+        any_value(parameters) AS parameters, mode(flop ORDER BY flop) AS flop,
         sum(weight) AS calls
     FROM product WHERE NOT coalesce(is_backward, false) AND batch = 1 GROUP BY shape
 ), linear AS (
     SELECT string_agg(if(has_steps, format('{} ({:.0f})', shape, calls), shape), '; ' ORDER BY shape) AS products,
-        arg_min(m, first_id) AS batch, sum(parameters * if(has_steps, round(calls), 1)) AS parameters
+        if(EXISTS (FROM product WHERE batch > 1) OR EXISTS (FROM op_costs WHERE family IN ('attention', 'rnn')), NULL,
+            arg_min(m, first_id)) AS batch,
+        sum(parameters * if(has_steps, round(calls), 1)) AS parameters,
+        sum(flop * if(has_steps, round(calls), 1)) AS flop
     FROM layer, (SELECT EXISTS (FROM chosen_steps) AS has_steps)
 ), typed AS (
     SELECT dtype FROM chosen_calls UNION ALL SELECT dtype FROM product
@@ -144,7 +148,7 @@ SELECT source.framework, source.format,
     coalesce(timed.sd_ns, if(logged.n_networks = 1, CAST(logged.sd_ns AS DOUBLE), NULL)) AS sd_ns,
     CAST(work.busy_ns AS DOUBLE) AS busy_ns,
     CAST(span.span_ns AS DOUBLE) AS span_ns, CAST(span.busy_pct AS DOUBLE) AS span_busy_pct,
-    coalesce(convs.batch, linear.batch, printed.batch, told.batch) AS batch, precision.names AS precision,
+    coalesce(convs.batch, printed.batch, told.batch, linear.batch) AS batch, precision.names AS precision,
     CASE WHEN logged.is_log THEN logged.has_backward WHEN pass.is_backward THEN true WHEN pass.is_torch
         OR pass.is_told THEN false END
         AS has_backward,
@@ -154,7 +158,8 @@ SELECT source.framework, source.format,
     CAST((SELECT sum(flop * weight) FROM (SELECT flop, weight FROM chosen_calls UNION ALL SELECT flop, weight
         FROM product))
         AS DOUBLE) AS flop,
-    CAST(convs.sample_flop AS DOUBLE) AS sample_flop,
+    CAST(if(convs.filters IS NULL, linear.flop / coalesce(told.batch, linear.batch, 1), convs.sample_flop) AS DOUBLE)
+        AS sample_flop,
     NOT EXISTS (FROM raw.kernels) AND NOT EXISTS (FROM raw.memcpys) AS is_cpu,
     used.threads, used.cores, used.recorded_ns, used.recorded_steps, used.cpu_ns,
     told.preempted, told.parameters AS noted_parameters

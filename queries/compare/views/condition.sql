@@ -1,7 +1,7 @@
 -- doc = """Conditions that have to be equal to rank two runs, per run after the first. Options that were tried on one
 -- and the same command may change what is recorded of model, precision and passes. A model that is not recorded is
--- taken for the same only where both ran the same command. Work is listed where the same convolutions compute
--- another amount for each sample, beyond 1 %."""
+-- taken for the same only where both ran the same command. Work is listed where the same convolutions, or without
+-- them the same products, compute another amount for each sample, or step without a batch, beyond 1 %."""
 -- [params]
 -- accepted = { type = "VARCHAR[]", default = [], doc = "conditions that may differ" }
 -- [columns]
@@ -23,6 +23,7 @@ WITH told AS (
         noted_parameters,
         string_split(products, '; ') AS product_list,
         batch, precision, has_backward, has_update, sample_flop,
+        if(filters IS NULL AND batch IS NULL, 'step', 'sample') AS work_of,
         concat_ws(', ', 'forward', if(has_backward, 'backward', NULL), if(has_update, 'update', NULL))
             || if(has_backward IS NULL AND has_update IS NULL, '; the rest unknown',
                 if(has_update IS NULL, '; update unknown',
@@ -49,10 +50,10 @@ WITH told AS (
     SELECT r.run, c.position, c.condition,
         CASE c.condition WHEN 'model' THEN b.model WHEN 'batch' THEN CAST(b.batch AS VARCHAR)
             WHEN 'precision' THEN b.precision WHEN 'passes' THEN b.passes
-            ELSE format('{:.3g} MFLOP per sample', b.sample_flop / 1e6) END AS base_value,
+            ELSE format('{:.3g} MFLOP per {}', b.sample_flop / 1e6, b.work_of) END AS base_value,
         CASE c.condition WHEN 'model' THEN r.model WHEN 'batch' THEN CAST(r.batch AS VARCHAR)
             WHEN 'precision' THEN r.precision WHEN 'passes' THEN r.passes
-            ELSE format('{:.3g} MFLOP per sample', r.sample_flop / 1e6) END AS value,
+            ELSE format('{:.3g} MFLOP per {}', r.sample_flop / 1e6, r.work_of) END AS value,
         -- NULL: the two do not say enough to tell.
         CASE c.condition
             WHEN 'model' THEN CASE
@@ -68,11 +69,14 @@ WITH told AS (
                     b.noted_parameters = r.noted_parameters) END
             WHEN 'batch' THEN b.batch = r.batch
             WHEN 'precision' THEN b.precision = r.precision
-            WHEN 'work' THEN b.filters <> r.filters OR abs(r.sample_flop / nullif(b.sample_flop, 0) - 1) <= 0.01
+            WHEN 'work' THEN coalesce(b.filters, b.products) <> coalesce(r.filters, r.products)
+                OR if(b.work_of = r.work_of, abs(r.sample_flop / nullif(b.sample_flop, 0) - 1) <= 0.01, NULL)
             ELSE coalesce(b.has_backward = r.has_backward AND coalesce(b.has_update = r.has_update, true),
                 b.has_update = r.has_update) END AS is_same,
-        CASE c.condition WHEN 'work' THEN format('the same convolutions compute {:.3g} times as much for each sample '
-            || 'as in A: inputs of another size, or other strides', r.sample_flop / nullif(b.sample_flop, 0))
+        CASE c.condition WHEN 'work' THEN format('the same {} compute {:.3g} times as much for each {} as in A: '
+            || 'inputs of another {}', if(r.filters IS NULL, 'products', 'convolutions'),
+            r.sample_flop / nullif(b.sample_flop, 0), r.work_of, CASE WHEN r.filters IS NOT NULL
+                THEN 'size, or other strides' WHEN r.work_of = 'step' THEN 'batch or length' ELSE 'length' END)
             WHEN 'model' THEN concat_ws('; ',
             'only in A: '
                 || nullif(array_to_string(list_sort(list_concat(list_filter(b.filter_list,
