@@ -1,14 +1,15 @@
 -- title = "Memory by batch"
 -- doc = """Two runs with different batches: bytes of the peak for each sample more, what does not grow with the batch,
--- and the batch that fits. It assumes straight lines, so the same program with the same algorithms, and that all of the
--- device's memory can be used. Where allocations are recorded each moment of a step has a line: the one that fills the
--- memory first limits the batch, and is the peak then, which may be another one today."""
+-- and the batch that fits, each of one pass where a step adds up the gradients of several. It assumes straight lines,
+-- so the same program with the same algorithms, and that all of the device's memory can be used. Where allocations are
+-- recorded each moment of a step has a line: the one that fills the memory first limits the batch, and is the peak
+-- then, which may be another one today."""
 -- cannot = "No two runs have peaks of memory at different known batches."
 -- [columns]
 -- run = "run"
 -- counter = "what the peak is of: the sum of allocations where they are recorded, else the counter, as recorded"
--- base_batch = "batch of A"
--- batch = "batch of the run"
+-- base_batch = "batch of a pass of A"
+-- batch = "batch of a pass of the run"
 -- base_bytes = "peak of A"
 -- peak_bytes = "peak of the run"
 -- sample_bytes = "bytes for each sample more"
@@ -18,13 +19,13 @@
 -- limit_moment = "phase, layer and operator where the peak is then; empty where it stays, or without allocations"
 -- limit_sample_bytes = "bytes for each sample more there"
 WITH side AS (
-    SELECT p.run, p.label, m.counter, b.batch AS base_batch, r.batch,
+    SELECT p.run, p.label, m.counter, b.batch // b.passes AS base_batch, r.batch // r.passes AS batch,
         any_value(m.peak_bytes) FILTER (m.run = 0) AS base_bytes,
         any_value(m.peak_bytes) FILTER (m.run > 0) AS peak_bytes, any_value(m.memory_bytes) FILTER (m.run > 0)
             AS memory_bytes
     FROM pair p JOIN run b ON b.run = 0 JOIN run r ON r.run = p.run JOIN memory m ON m.run IN (0, p.run)
-    WHERE b.batch <> r.batch AND m.counter IN ('allocations', 'allocated_bytes')
-    GROUP BY p.run, p.label, m.counter, b.batch, r.batch
+    WHERE base_batch <> r.batch // r.passes AND m.counter IN ('allocations', 'allocated_bytes')
+    GROUP BY p.run, p.label, m.counter, b.batch // b.passes, r.batch // r.passes
 ), line AS (
     SELECT *, (peak_bytes - base_bytes) / (batch - base_batch) AS sample_bytes,
         base_bytes - sample_bytes * base_batch AS fixed_bytes

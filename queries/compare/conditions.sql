@@ -13,7 +13,7 @@
 -- value = "of the run"
 -- verdict = """same, differs, differs (accepted), differs (options tried), not recorded, not recorded (accepted) or
 -- not recorded (same command)"""
--- detail = """what only one of them has (a number in brackets is calls per step), which of the two does not record it,
+-- detail = """what only one of them has (a number in brackets is calls per pass), which of the two does not record it,
 -- how much more or less is computed for each sample, or the options that were tried"""
 SELECT p.label AS run, c.condition, c.base_value, c.value, c.verdict, c.detail
 FROM condition c JOIN pair p USING (run)

@@ -17,7 +17,7 @@
 -- ranks = "processes"
 -- recordings = "recordings of it; times are those of the middle one"
 -- steps = "steps compared; 0 compares the whole recording"
--- batch = "per rank"
+-- batch = "per step and rank, of all passes whose gradients the step adds up"
 -- precision = "of convolutions and products"
 -- step_ns = "mean step time, or the whole recording"
 -- work_flop = "of the direct method, per step and rank; where shapes are recorded"

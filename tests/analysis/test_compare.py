@@ -180,6 +180,38 @@ def test_rows_of_products_are_no_samples_where_there_are_sequences(
     assert rate == (pytest.approx(other[0] / 1e-3, rel=2e-3) if is_noted else None)
 
 
+def accumulated(batch: int, passes: int, losses: int = 1) -> Given:
+    """Three steps of which each runs a network in several passes; of all of them `losses` gradients are taken."""
+    given = stepping((1000, 1001, 999), busy=10)
+    for step in range(3):
+        for number in range(passes):
+            at = 1000 * step + 100 + 100 * number
+            conv(given, at, (batch, 8, 16, 16), (8, 8, 3, 3), padding=1)
+            given.kernel(IMPLICIT, at + 5, at + 9, launched=at + 2)
+            given.op("aten::addmm", at + 12, at + 20, [[10], [batch, 8], [8, 10]], ["", "", ""])
+            for loss in range(losses):
+                given.span("phase", "backward", at + 30 + 10 * loss, at + 38 + 10 * loss)
+    given.about = {"model": {"batch": batch}}
+    return given
+
+
+@pytest.mark.slow
+def test_the_batch_of_a_step_is_that_of_all_passes_whose_gradients_it_adds_up(tmp_path: Path) -> None:
+    one, four, large = (measured(accumulated(*it), tmp_path / f"{it[0]}x{it[1]}") for it in ((16, 1), (16, 4), (64, 1)))
+    assert [run.value("batch") for run in (one, four, large)] == [16, 64, 64]
+    # 8 * 8 * 3 * 3 weights and 8 biases of the convolution, 8 * 10 and 10 of the product.
+    assert {run.value("parameters") for run in (one, four, large)} == {584 + 90}
+    assert verdicts(one, four) == {"model": "same", "batch": "differs", "precision": "same", "passes": "same"}
+    assert set(verdicts(large, four).values()) == {"same"}
+    rates = [row["samples_per_s"] for row in table(compare.compare([one, four]), "runs")]
+    assert rates == [pytest.approx(16e3), pytest.approx(64e3)]
+
+
+@pytest.mark.slow
+def test_several_losses_of_one_pass_make_no_larger_batch(tmp_path: Path) -> None:
+    assert measured(accumulated(16, 1, losses=2), tmp_path).value("batch") == 16
+
+
 @pytest.mark.long
 def test_another_model_is_named_by_what_only_one_has(tmp_path: Path) -> None:
     a = measured(network((IMPLICIT, IMPLICIT)), tmp_path / "a")

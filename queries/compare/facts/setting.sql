@@ -18,7 +18,7 @@ WITH noted AS (
         ('precision', 'parameters are', '$.model.parameter_dtypes'),
         ('precision', 'autocast', '$.model.autocast_dtype'),
         ('precision', 'input is', '$.model.input.dtype'), ('layout', 'layout', '$.model.input.memory_format'),
-        ('layout', 'input shape', '$.model.input.shape'), ('batch', 'batch', '$.model.batch'),
+        ('layout', 'input shape', '$.model.input.shape'), ('batch', 'batch of a pass', '$.model.batch'),
         ('model', 'model', '$.model.name'), ('model', 'number of parameters', '$.model.parameters'),
         ('version', 'Python', '$.python'), ('version', 'CUDA', '$.cuda_version'), ('version', 'HIP', '$.hip_version'),
         ('version', 'cuDNN', '$.cudnn_version'), ('version', 'oneDNN', '$.onednn_version'),
