@@ -129,6 +129,20 @@ def test_settings_that_differ_are_named_and_those_that_explain_come_first(tmp_pa
     ]
 
 
+@pytest.mark.slow
+def test_how_data_are_loaded_can_explain_a_difference(tmp_path: Path) -> None:
+    def loader(workers: int, prefetch_factor: int | None) -> dict[str, Any]:
+        own = {"workers": workers, "prefetch_factor": prefetch_factor, "pin_memory": False, "batch": 16}
+        return {**own, "trains": True, "batches": 4}
+
+    a = measured(noted(FAST, loaders=[loader(0, None)]), tmp_path / "a")
+    b = measured(noted(SLOW, loaders=[loader(1, 2)]), tmp_path / "b")
+    (row,) = table(compare.compare([a, b]), "settings")
+    assert (row["kind"], row["setting"], row["can_explain"]) == ("data", "data loading", True)
+    assert (row["base_value"], row["value"]) == ("no workers, batch 16", "1 worker, prefetch_factor=2, batch 16")
+    assert "can explain a difference: data loading no workers, batch 16 -> 1 worker, prefetch" in said([a, b])
+
+
 @pytest.mark.long
 def test_options_that_were_tried_are_named_and_may_change_what_they_are_about(tmp_path: Path) -> None:
     model = {"parameters": 5, "name": "Net"}

@@ -1,7 +1,7 @@
 -- doc = """Recorded settings of the run: from `traceview collect` (capture.json), and of framework, devices and command
 -- from the trace itself where it has them. Ranks that differ are listed."""
 -- [columns]
--- kind = """device, option (tried in the process, see docs/options.md), threads, precision, layout, batch, model, flag,
+-- kind = """device, option (tried in the process, see docs/options.md), threads, precision, layout, batch, data, model, flag,
 -- version, environment, command, job or recording"""
 -- name = "setting"
 -- value = "its value"
@@ -27,6 +27,7 @@ WITH noted AS (
 ), told AS (
     FROM named
     UNION ALL SELECT 'threads', 'threads', CAST(threads AS VARCHAR) FROM processes
+    UNION ALL SELECT 'data', 'data loading', loads FROM processes
     UNION ALL SELECT 'flag', f.key, f.value->>'$' FROM noted n, json_each(n.facts, '$.flags') f
     UNION ALL SELECT 'option', a.key, a.value->>'$' FROM noted n, json_each(n.facts, '$.applied') a
     UNION ALL SELECT 'environment', e.key, e.value->>'$' FROM noted n, json_each(n.facts, '$.environment') e

@@ -4,7 +4,7 @@
 -- place = "the lower, the sooner it explains a difference; NULL where it explains none"
 WITH kinds AS (
     FROM (VALUES ('option', 0), ('device', 1), ('threads', 2), ('precision', 3), ('layout', 4), ('batch', 5),
-        ('flag', 6), ('version', 7), ('environment', 8), ('job', NULL), ('recording', NULL), ('command', NULL),
+        ('data', 6), ('flag', 7), ('version', 8), ('environment', 9), ('job', NULL), ('recording', NULL), ('command', NULL),
         ('model', NULL))
         k(kind, place)
 ), side AS (
