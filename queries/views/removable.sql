@@ -14,7 +14,7 @@
 -- is_idle = "whether it is the idle stretch before the row"
 -- saved_ns = "time that would be gone, per step"
 WITH every AS MATERIALIZED (
-    SELECT id, rank, kind, category, rank_alone_ns / per AS saved_ns FROM counted
+    SELECT id, rank, kind, category, op_phase, start_ns, rank_alone_ns / per AS saved_ns FROM counted
 ), gap AS MATERIALIZED (
     SELECT g.id, g.rank, g.launch_ns, g.data_ns, g.allocation_ns,
         greatest(c.n_steps, 1) * greatest(c.n_devices, 1) AS per
@@ -32,6 +32,11 @@ UNION ALL
 SELECT 'launches', rank, id, true, launch_ns / per FROM gap WHERE launch_ns > 0
 UNION ALL
 SELECT 'data', rank, id, true, data_ns / per FROM gap WHERE data_ns > 0
+UNION ALL
+-- On a CPU the host is the device: what loading computes in the step's own thread keeps the step waiting, too.
+SELECT 'data', e.rank, e.id, false, e.saved_ns FROM every e WHERE e.op_phase = 'data'
+    AND e.rank NOT IN (SELECT rank FROM raw.kernels) AND EXISTS (FROM awaited_data a WHERE a.rank = e.rank
+        AND e.start_ns >= a.start_ns AND e.start_ns < a.start_ns + a.dur_ns)
 UNION ALL
 SELECT 'allocations', rank, id, true, allocation_ns / per FROM gap WHERE allocation_ns > 0
 UNION ALL

@@ -11,7 +11,7 @@
 -- copies = "copies between host and device, less what overlaps work that started earlier"
 -- pointwise = "unfused biases and activations of the forward pass"
 -- launches = "idle time of the device because the host launched its next work too late"
--- data = "idle time while the host loads data"
+-- data = "idle time while the host loads data; on a CPU all of the loading in the step's own thread"
 -- allocations = "idle time while the host allocates or frees device memory"
 -- communication = "exposed communication"
 -- [columns]

@@ -77,6 +77,20 @@ def test_a_rule_can_save_what_its_cost_takes_away(rule: str, cost: str, tmp_path
         assert found.saving_ns == round(1000 * gone(connection, cost)[cost]) > 0
 
 
+@pytest.mark.slow
+def test_on_a_cpu_what_loading_computes_is_gone_with_the_data(tmp_path: Path) -> None:
+    given = training(device=None)
+    for start in (0, 1000, 2000):
+        given.span("phase", "data", start + 100, start + 500)
+        given.op("aten::add", start + 100, start + 350)
+        given.op("aten::mm", start + 500, start + 900)
+    with given.open(tmp_path) as connection:
+        # 250 of them run an operator, 150 none.
+        assert gone(connection, "data") == pytest.approx({"data": 400, "all together": 400})
+        (found,) = advice.run(connection, advice.load(["data_loading"]))
+        assert found.saving_ns == 400_000
+
+
 @pytest.mark.long
 def test_what_two_devices_of_a_process_wait_for_together_counts_once(tmp_path: Path) -> None:
     given = training()
