@@ -53,7 +53,7 @@ WITH most AS (
             AS noise,
         coalesce(format(' ({:.0f} % interval {}; {})', confidence_pct, limits, noise), '') AS interval,
         coalesce(format(' ({:.0f} % interval {}; {})', confidence_pct, speed_limits, noise), '') AS speeds,
-        1e9 * r.batch * r.ranks / r.step_ns AS rate, 1e9 * b.batch * b.ranks / b.step_ns AS base_rate,
+        1e9 * r.samples / r.step_ns AS rate, 1e9 * b.samples / b.step_ns AS base_rate,
         if(least(rate, base_rate) < 10, '{:.2f}', '{:,.0f}') AS digits,
         if(r.ranks = b.ranks, '', format(' Times are per rank, of {} recorded rank{} against {}{}.', r.ranks,
             if(r.ranks = 1, '', 's'), b.ranks, if(r.has_steps AND b.has_steps,

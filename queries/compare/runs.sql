@@ -22,9 +22,9 @@
 -- step_ns = "mean step time, or the whole recording"
 -- work_flop = "of the direct method, per step and rank; where shapes are recorded"
 -- effective_flop_per_s = "that over the step time"
--- samples_per_s = "batch times ranks over the step time"
+-- samples_per_s = "batch times ranks over the step time; none where ranks send to each other (pipeline)"
 SELECT chr(CAST(65 + run AS INTEGER)) AS run, name, framework, format, device, ranks, recordings,
     steps, batch, precision, step_ns, flop AS work_flop, 1e9 * flop / nullif(step_ns, 0) AS effective_flop_per_s,
-    if(has_steps, 1e9 * batch * ranks / nullif(step_ns, 0), NULL) AS samples_per_s
+    if(has_steps, 1e9 * samples / nullif(step_ns, 0), NULL) AS samples_per_s
 FROM run
 ORDER BY run.run

@@ -212,6 +212,32 @@ def test_several_losses_of_one_pass_make_no_larger_batch(tmp_path: Path) -> None
     assert measured(accumulated(16, 1, losses=2), tmp_path).value("batch") == 16
 
 
+def pipeline(passes: int, batch: int) -> list[Given]:
+    """Two stages, of one layer and of two, with 8 x 8 and 8 x 4 weights, over micro-batches."""
+    stages = []
+    for rank, widths in enumerate(((8,), (8, 4))):
+        given = stepping((1000, 1001, 999), busy=10, rank=rank)
+        for step in range(3):
+            for number in range(passes):
+                at = 1000 * step + 100 + 50 * number
+                for place, width in enumerate(widths):
+                    given.op("aten::mm", at + 5 * place, at + 5 * place + 4, [[batch, 8], [8, width]], ["", ""])
+                given.span("phase", "backward", at + 20, at + 30)
+                given.collective("gloo:send", at + 32, at + 34, kind="send")
+        given.about = {"model": {"batch": batch}}
+        stages.append(given)
+    return stages
+
+
+@pytest.mark.slow
+def test_micro_batches_of_a_pipeline_make_one_batch_that_no_rank_has_alone(tmp_path: Path) -> None:
+    four, eight = measured(pipeline(4, 16), tmp_path / "four"), measured(pipeline(8, 8), tmp_path / "eight")
+    assert set(verdicts(four, eight).values()) == {"same"}
+    runs = table(compare.compare([four, eight]), "runs")
+    assert [(row["batch"], row["samples_per_s"]) for row in runs] == [(64, None)] * 2
+    assert four.value("products") == "8x4 (1); 8x8 (1)" and four.value("parameters") == 64 + 32
+
+
 @pytest.mark.long
 def test_another_model_is_named_by_what_only_one_has(tmp_path: Path) -> None:
     a = measured(network((IMPLICIT, IMPLICIT)), tmp_path / "a")

@@ -16,13 +16,14 @@
 -- batch = """first dimension of what the convolutions read, in a log too, else as collect noted it, else rows of the
 -- first product (NULL where attention or a recurrent layer tells that those are no samples); times the passes whose
 -- gradients a step adds up"""
+-- samples = "that of all ranks; NULL where they send to each other: stages of a pipeline have no samples of their own"
 -- passes = "forward and backward passes of a step whose gradients it adds up: gradient accumulation, micro-batches"
 -- precision = "types of the convolutions and products; tf32 where a kernel's name says so"
 -- has_backward = "whether gradients are computed; NULL where the trace cannot tell"
 -- has_update = "whether parameters are updated; NULL where the trace cannot tell"
 -- kinds = "layers by kind in a log that tells their passes; NULL for everything else"
--- filters = "filters of the convolutions, with calls per pass"
--- products = "shapes of the fully connected layers, with calls per pass"
+-- filters = "filters of the convolutions, with calls per pass, mean over the ranks that have them"
+-- products = "shapes of the fully connected layers, with calls per pass, mean over the ranks that have them"
 -- parameters = "of the layers whose shapes are recorded, a shape with several calls in a pass counted once per call"
 -- flop = "of the direct method, of convolutions and products per step and rank; NULL without shapes"
 -- sample_flop = """of the forward convolutions for one sample, by the direct method; without convolutions of the
@@ -82,12 +83,14 @@ WITH ranked AS (
     FROM (SELECT rank, max(last_ns) - min(first_ns) AS span_ns FROM totals GROUP BY rank)
 ), work AS (
     SELECT sum(own_ns * weight) AS busy_ns, bool_or(category = 'optimizer') AS updates FROM chosen_rows
+), windowed AS (
+    SELECT max(n_ranks) AS n_ranks FROM chosen_windows
 ), forward AS (
     SELECT filter, mode(input_shape[1] ORDER BY input_shape[1]) AS batch, any_value(parameters) AS parameters,
-        sum(weight) / any_value(passes) AS calls,
+        sum(weight) * any_value(n_ranks) / count(DISTINCT rank) / any_value(passes) AS calls,
         if(count(flop / input_shape[1]) = count(*), sum(flop / input_shape[1] * weight) / sum(weight), NULL)
             AS call_flop
-    FROM chosen_calls, step_passes WHERE direction = 'fprop' AND filter IS NOT NULL GROUP BY filter
+    FROM chosen_calls, step_passes, windowed WHERE direction = 'fprop' AND filter IS NOT NULL GROUP BY filter
 ), convs AS (
     SELECT string_agg(if(has_steps, format('{} ({:.0f})', filter, calls), filter), '; ' ORDER BY filter) AS filters,
         CAST(arg_max(batch, (calls, filter)) AS BIGINT) AS batch,
@@ -102,8 +105,8 @@ WITH ranked AS (
 ), layer AS (
     SELECT format('{}x{}', k, n) AS shape, arg_min(m, op_id) AS m, min(op_id) AS first_id,
         any_value(parameters) AS parameters, mode(flop ORDER BY flop) AS flop,
-        sum(weight) / any_value(passes) AS calls
-    FROM product, step_passes WHERE NOT coalesce(is_backward, false) AND batch = 1 GROUP BY shape
+        sum(weight) * any_value(n_ranks) / count(DISTINCT rank) / any_value(passes) AS calls
+    FROM product, step_passes, windowed WHERE NOT coalesce(is_backward, false) AND batch = 1 GROUP BY shape
 ), linear AS (
     SELECT string_agg(if(has_steps, format('{} ({:.0f})', shape, calls), shape), '; ' ORDER BY shape) AS products,
         if(EXISTS (FROM product WHERE batch > 1) OR EXISTS (FROM op_costs WHERE family IN ('attention', 'rnn')), NULL,
@@ -116,6 +119,10 @@ WITH ranked AS (
     UNION ALL SELECT unnest(regexp_extract_all(dtypes, '\w+')) FROM told
     WHERE NOT EXISTS (SELECT dtype FROM chosen_calls WHERE dtype IS NOT NULL)
         AND NOT EXISTS (SELECT dtype FROM product WHERE dtype IS NOT NULL)
+), replica AS (
+    SELECT if(EXISTS (FROM exchanges WHERE is_counted AND what IN ('send', 'recv', 'send_recv')), NULL, count(*))
+        AS replicas
+    FROM raw.ranks
 ), precision AS (
     SELECT string_agg(DISTINCT name, ', ' ORDER BY name) AS names
     FROM (SELECT CASE WHEN arithmetic(dtype) = 'fp32' AND EXISTS (FROM chosen_rows
@@ -151,7 +158,8 @@ SELECT source.framework, source.format,
     coalesce(timed.sd_ns, if(logged.n_networks = 1, CAST(logged.sd_ns AS DOUBLE), NULL)) AS sd_ns,
     CAST(work.busy_ns AS DOUBLE) AS busy_ns,
     CAST(span.span_ns AS DOUBLE) AS span_ns, CAST(span.busy_pct AS DOUBLE) AS span_busy_pct,
-    coalesce(convs.batch, printed.batch, told.batch, linear.batch) * passes AS batch, passes,
+    coalesce(convs.batch, printed.batch, told.batch, linear.batch) * passes AS batch,
+    coalesce(convs.batch, printed.batch, told.batch, linear.batch) * passes * replicas AS samples, passes,
     precision.names AS precision,
     CASE WHEN logged.is_log THEN logged.has_backward WHEN pass.is_backward THEN true WHEN pass.is_torch
         OR pass.is_told THEN false END
@@ -168,5 +176,5 @@ SELECT source.framework, source.format,
     used.threads, used.cores, used.recorded_ns, used.recorded_steps, used.cpu_ns,
     told.preempted, told.parameters AS noted_parameters
 FROM timed, logged, printed, kind, span, work, convs, linear, precision, pass, place, source, told, used,
-    step_passes
+    step_passes, replica
 ORDER BY ALL

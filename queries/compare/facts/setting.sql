@@ -1,8 +1,8 @@
 -- doc = """Recorded settings of the run: from `traceview collect` (capture.json), and of framework, devices and command
 -- from the trace itself where it has them. Ranks that differ are listed."""
 -- [columns]
--- kind = """device, option (tried in the process, see docs/options.md), threads, precision, layout, batch, data, model, flag,
--- version, environment, command, job or recording"""
+-- kind = """device, option (tried in the process, see docs/options.md), threads, precision, layout, batch, data, model,
+-- flag, version, environment, command, job or recording"""
 -- name = "setting"
 -- value = "its value"
 WITH noted AS (

@@ -4,8 +4,8 @@
 -- place = "the lower, the sooner it explains a difference; NULL where it explains none"
 WITH kinds AS (
     FROM (VALUES ('option', 0), ('device', 1), ('threads', 2), ('precision', 3), ('layout', 4), ('batch', 5),
-        ('data', 6), ('flag', 7), ('version', 8), ('environment', 9), ('job', NULL), ('recording', NULL), ('command', NULL),
-        ('model', NULL))
+        ('data', 6), ('flag', 7), ('version', 8), ('environment', 9), ('job', NULL),
+        ('recording', NULL), ('command', NULL), ('model', NULL))
         k(kind, place)
 ), side AS (
     SELECT r.run, s.kind, s.name, any_value(s.value) FILTER (s.run = 0) AS base_value,
