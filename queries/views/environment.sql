@@ -10,8 +10,9 @@ WITH noted AS (
     SELECT p.value AS facts FROM raw.captures c, json_each(c.options, '$.ranks') p
     UNION ALL
     SELECT json_extract(options, '$.machine') FROM raw.captures WHERE json_extract(options, '$.machine') IS NOT NULL
-), passed AS (
-    SELECT if(passes > 1, format(' in each of {} passes', passes), '') AS of_passes FROM step_passes
+), added AS (
+    SELECT coalesce(any_value(format(' in each of {} passes', passes)) FILTER (passes > 1), '') AS of_passes
+    FROM step_passes
 ), listed AS (
     SELECT n.facts, w.condition, json_extract_string(n.facts, w.path) AS value
     FROM noted n CROSS JOIN (VALUES ('CUDA or HIP', '$.cuda_version'), ('CUDA or HIP', '$.hip_version'),
@@ -23,7 +24,7 @@ WITH noted AS (
 ), told AS (
     SELECT condition, value FROM listed
     UNION ALL
-    SELECT 'batch', batch || of_passes FROM (SELECT facts->>'$.model.batch' AS batch FROM noted), passed
+    SELECT 'batch', batch || of_passes FROM (SELECT facts->>'$.model.batch' AS batch FROM noted), added
     UNION ALL
     SELECT 'GPU', if(n > 1, n || ' x ', '') || name FROM (
         SELECT json_extract_string(d.value, '$') AS name, count(*) AS n FROM noted, json_each(facts, '$.devices') d
@@ -88,7 +89,7 @@ WITH noted AS (
     UNION ALL
     SELECT 'command', command FROM raw.captures
     UNION ALL
-    SELECT 'batch', mode(input_shape[1]) || any_value(of_passes) FROM conv_calls, passed WHERE direction = 'fprop'
+    SELECT 'batch', mode(input_shape[1]) || any_value(of_passes) FROM conv_calls, added WHERE direction = 'fprop'
     UNION ALL
     SELECT 'precision', dtype FROM conv_calls
     UNION ALL

@@ -3,7 +3,7 @@
 -- every convolution and fully connected layer, which those of several losses or models do not; else a step has one."""
 -- materialize = true
 -- [columns]
--- passes = "passes of most steps"
+-- passes = "passes of most steps; no row without marks"
 WITH backward AS (
     SELECT rank, step, count(*) AS n FROM raw.ranges WHERE kind = 'phase' AND name = 'backward'
         AND (rank, step) IN (SELECT (rank, step) FROM step_times WHERE NOT is_warmup)
@@ -18,4 +18,4 @@ WITH backward AS (
     SELECT b.rank, b.step, if(bool_and(c.n % b.n = 0), b.n, 1) AS passes
     FROM backward b LEFT JOIN called c USING (rank, step) GROUP BY b.rank, b.step, b.n
 )
-SELECT coalesce(mode(passes ORDER BY passes), 1) AS passes FROM divided
+SELECT mode(passes ORDER BY passes) AS passes FROM divided HAVING count(*) > 0

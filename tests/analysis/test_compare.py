@@ -223,7 +223,7 @@ def pipeline(passes: int, batch: int) -> list[Given]:
                 for place, width in enumerate(widths):
                     given.op("aten::mm", at + 5 * place, at + 5 * place + 4, [[batch, 8], [8, width]], ["", ""])
                 given.span("phase", "backward", at + 20, at + 30)
-                given.collective("gloo:send", at + 32, at + 34, kind="send")
+                given.kernel("ncclDevKernel_SendRecv(ncclDevKernelArgs)", at + 32, at + 34, launched=at + 31)
         given.about = {"model": {"batch": batch}}
         stages.append(given)
     return stages

@@ -83,6 +83,8 @@ WITH ranked AS (
     FROM (SELECT rank, max(last_ns) - min(first_ns) AS span_ns FROM totals GROUP BY rank)
 ), work AS (
     SELECT sum(own_ns * weight) AS busy_ns, bool_or(category = 'optimizer') AS updates FROM chosen_rows
+), added AS (
+    SELECT coalesce(any_value(passes), 1) AS passes FROM step_passes
 ), windowed AS (
     SELECT max(n_ranks) AS n_ranks FROM chosen_windows
 ), forward AS (
@@ -90,7 +92,7 @@ WITH ranked AS (
         sum(weight) * any_value(n_ranks) / count(DISTINCT rank) / any_value(passes) AS calls,
         if(count(flop / input_shape[1]) = count(*), sum(flop / input_shape[1] * weight) / sum(weight), NULL)
             AS call_flop
-    FROM chosen_calls, step_passes, windowed WHERE direction = 'fprop' AND filter IS NOT NULL GROUP BY filter
+    FROM chosen_calls, added, windowed WHERE direction = 'fprop' AND filter IS NOT NULL GROUP BY filter
 ), convs AS (
     SELECT string_agg(if(has_steps, format('{} ({:.0f})', filter, calls), filter), '; ' ORDER BY filter) AS filters,
         CAST(arg_max(batch, (calls, filter)) AS BIGINT) AS batch,
@@ -106,7 +108,7 @@ WITH ranked AS (
     SELECT format('{}x{}', k, n) AS shape, arg_min(m, op_id) AS m, min(op_id) AS first_id,
         any_value(parameters) AS parameters, mode(flop ORDER BY flop) AS flop,
         sum(weight) * any_value(n_ranks) / count(DISTINCT rank) / any_value(passes) AS calls
-    FROM product, step_passes, windowed WHERE NOT coalesce(is_backward, false) AND batch = 1 GROUP BY shape
+    FROM product, added, windowed WHERE NOT coalesce(is_backward, false) AND batch = 1 GROUP BY shape
 ), linear AS (
     SELECT string_agg(if(has_steps, format('{} ({:.0f})', shape, calls), shape), '; ' ORDER BY shape) AS products,
         if(EXISTS (FROM product WHERE batch > 1) OR EXISTS (FROM op_costs WHERE family IN ('attention', 'rnn')), NULL,
@@ -176,5 +178,5 @@ SELECT source.framework, source.format,
     used.threads, used.cores, used.recorded_ns, used.recorded_steps, used.cpu_ns,
     told.preempted, told.parameters AS noted_parameters
 FROM timed, logged, printed, kind, span, work, convs, linear, precision, pass, place, source, told, used,
-    step_passes, replica
+    added, replica
 ORDER BY ALL
