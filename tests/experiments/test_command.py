@@ -68,6 +68,25 @@ for step in range(int(sys.argv[1])):
 """
 
 
+INFERENCE = """
+import sys, torch
+model = torch.nn.Linear(8, 4)
+with torch.no_grad():
+    for step in range(40):
+        model(torch.randn(16, 8))
+        sys.audit(*sys.argv[1:] or ["nothing"])
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("words", [[], ["traceview.step"]])
+def test_parameters_that_nothing_trains_are_no_numbers(tmp_path: Path, words: list[str]) -> None:
+    pytest.importorskip("torch")
+    found = timed(tmp_path, [*script(tmp_path, INFERENCE), *words])
+    assert (found.reason, found.steps) == (None, 3)
+    assert (found.loss, found.checksum, found.norms) == (None, None, ())
+
+
 @pytest.mark.long
 def test_the_loss_is_the_one_that_gradients_were_asked_of_last(tmp_path: Path) -> None:
     pytest.importorskip("torch")

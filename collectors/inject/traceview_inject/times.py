@@ -20,6 +20,7 @@ import time
 
 from traceview_inject import processor, raw
 from traceview_inject.python import now_ns
+from traceview_inject.steps import OPTIMIZER
 
 MODE = "times"
 # Norms of this many parameter tensors are kept each; beyond, several share one.
@@ -137,7 +138,9 @@ class Times:
                 "loss": number(self.loss),
                 "applied": SEEN,
             }
-            found.update(self.parameters())
+            # Parameters that nothing trains are the same whatever an option does to the outputs.
+            if self.loss is not None or steps.source == OPTIMIZER:
+                found.update(self.parameters())
             path = raw.scratch("times")
             path.write_text(json.dumps(found))
             facts = self.recorder.facts
