@@ -57,15 +57,15 @@ class Pair:
         return said.removeprefix(NO) if said.startswith(NO) else None
 
     @property
-    def choice(self) -> float:
-        """The ratio by which a search chooses: where the machine is busy that of processor times, which says more."""
-        cpu = [row.get("step_cpu_ns") for row in (self.base, self.other)]
-        return float(cpu[0] / cpu[1]) if not self.is_quiet and cpu[0] and cpu[1] else self.ratio
-
-    @property
     def ratio(self) -> float:
         """How many times as fast the side with it is."""
         return float(self.base["step_ns"] / self.other["step_ns"])
+
+    @property
+    def cpu_ratio(self) -> float | None:
+        """The ratio of processor times; None where a run has none."""
+        base, other = (row.get("step_cpu_ns") for row in (self.base, self.other))
+        return float(base / other) if base and other else None
 
 
 @dataclass(frozen=True)

@@ -414,6 +414,33 @@ def test_a_busy_machine_claims_nothing(tmp_path: Path) -> None:
     )
 
 
+class Threads(Machine):
+    """A busy machine on which the option makes more threads work: it takes more processor time, and less time."""
+
+    def __call__(self, names: Sequence[str]) -> Timed:
+        timed = super().__call__(names)
+        return replace(timed, step_cpu_ns=int(STEP_NS * (1.15 if names else 1.0)))
+
+
+@pytest.mark.parametrize(
+    ("group", "gain", "said", "best"),
+    [
+        ("threads", 1.6, "times as fast in wall time (the machine was busy)", "a"),
+        ("layout", 1.6, "a: 0.87 times as fast in processor time (the machine was busy)", None),
+        ("threads", 0.8, "times as fast in wall time (the machine was busy)", None),
+    ],
+)
+def test_a_busy_machine_drops_nothing_as_slower_and_chooses_threads_by_wall_time(
+    tmp_path: Path, group: str, gain: float, said: str, best: str | None
+) -> None:
+    journal, told = Journal(tmp_path, {"kind": "tune", "framework": "torch"}), list[str]()
+    search = Search(Runner(journal, Threads({"a": gain}, others=15.0)), 10**12, forbidden(set()), told.append)
+    found = search.run([option("a", group=group)])
+    assert any(line.endswith(said) for line in told), told
+    assert found.tried[0].dropped is None and (found.best and found.best.name) == best
+    assert answer(found)["a"]["verdict"] == "cannot decide"
+
+
 def test_a_round_is_lost_in_which_other_programs_ran_beside_either_run_of_the_base(tmp_path: Path) -> None:
     found, _ = searched(tmp_path, Machine({"a": 1.5}), ["a"])
     assert found.best

@@ -15,7 +15,20 @@ import statistics
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from traceview.experiments.pairs import AGAIN, BASE, WITH, Pair, Row, Runner, Side, believed, speedup, spread
+from traceview.experiments.pairs import (
+    AGAIN,
+    BASE,
+    PROCESSOR,
+    WALL,
+    WITH,
+    Pair,
+    Row,
+    Runner,
+    Side,
+    believed,
+    speedup,
+    spread,
+)
 from traceview.experiments.quiet import is_quiet
 from traceview.experiments.tune.options import Option, conflict
 from traceview.experiments.verdict import FASTER, LEAST_PAIRS, Judged, holm, pairs_needed, verdict, visible_gain
@@ -39,6 +52,8 @@ CLEARLY = 0.97
 WORTH = 1.01
 """Times as fast in screening, from which on an option is tried in combination and in final pairs."""
 WORTH_ADDING = 1.005
+SHARE_WORK_OUT = ("threads", "waiting", "binding", "data")
+"""Groups of options that give the work to other threads or processes: processor time does not tell their gain."""
 
 
 @dataclass
@@ -60,8 +75,14 @@ class Tried:
 
     def ratio(self, phase: str) -> float | None:
         """The median speed-up of a phase, also on a busy machine: it chooses and claims nothing."""
-        ratios = [pair.choice for pair in self.pairs.get(phase, ()) if pair.has_times]
+        ratios = [self.choice(pair)[0] for pair in self.pairs.get(phase, ()) if pair.has_times]
         return math.exp(statistics.median(map(math.log, ratios))) if ratios else None
+
+    def choice(self, pair: Pair) -> tuple[float, str]:
+        """The ratio by which a search chooses, and its clock: on a busy machine processor time says more, if it can."""
+        if pair.is_quiet or not pair.cpu_ratio or any(option.group in SHARE_WORK_OUT for option in self.options):
+            return pair.ratio, WALL
+        return pair.cpu_ratio, PROCESSOR
 
 
 @dataclass
@@ -145,11 +166,12 @@ class Search:
         if number == 1 and shares and not is_quiet(statistics.median(shares)):
             self.say(
                 f"other programs take {statistics.median(shares):.0f} % of the cores; while they do, nothing can be "
-                "claimed, and processor time chooses what goes on"
+                "claimed, nothing is given up as slower, and processor time chooses what goes on (wall time where "
+                "options are about threads or data)"
             )
 
     def _drop(self, each: Tried, phase: str = SCREENING) -> bool:
-        """Give up what fails, is clearly slower, or changes numbers that it should not change.
+        """Give up what fails, is clearly slower on a quiet machine, or changes numbers that it should not change.
 
         After screening what counts as failed is a run beside which those without it gave times. What one option of
         several may change, they may change together.
@@ -167,9 +189,9 @@ class Search:
             each.dropped = f"it had no effect: {text}"
         elif forbid and all(forbid):
             each.dropped = forbid[0]
-        elif phase == SCREENING and len(pairs) >= LEAST_ROUNDS:
-            ratios = [pair.choice for pair in pairs if pair.has_times]
-            if ratios and max(ratios) < 1 and statistics.median(ratios) < CLEARLY:
+        elif phase == SCREENING and len(quiet := believed(pairs)) >= LEAST_ROUNDS:
+            ratios = [pair.ratio for pair in quiet]
+            if max(ratios) < 1 and statistics.median(ratios) < CLEARLY:
                 each.is_slower = True
                 each.dropped = f"clearly slower: {statistics.median(ratios):.2f} times as fast in {len(ratios)} pairs"
         return bool(each.dropped)
@@ -317,9 +339,12 @@ class Search:
 
     def _add(self, phase: str, each: Tried, pair: Pair) -> None:
         each.pairs.setdefault(phase, []).append(pair)
-        told = f"{pair.choice:.2f} times as fast" if pair.has_times else f"no times: {_reason(pair)}"
-        busy = "" if pair.is_quiet or not pair.has_times else " in processor time (the machine was busy)"
-        self.say(f"{phase} {len(each.pairs[phase])}: {each.name}: {told}{busy}")
+        told = f"no times: {_reason(pair)}"
+        if pair.has_times:
+            ratio, clock = each.choice(pair)
+            busy = "" if pair.is_quiet else f" in {clock} time (the machine was busy)"
+            told = f"{ratio:.2f} times as fast{busy}"
+        self.say(f"{phase} {len(each.pairs[phase])}: {each.name}: {told}")
 
     def _has_room(self, runs: int, reserve: int = 0) -> bool:
         """Whether `runs` more fit the budget, with the `reserve` that is to be kept free behind them."""
