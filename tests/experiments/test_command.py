@@ -102,6 +102,27 @@ def test_the_loss_is_the_one_that_gradients_were_asked_of_last(tmp_path: Path) -
     assert whole.loss == float(printed[-1][2]) == found.loss, "the same steps, also where the script ends by itself"
 
 
+LOADED = """
+import torch
+from torch.utils.data import DataLoader
+model = torch.nn.Linear(8, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+if __name__ == "__main__":
+    for images in DataLoader(torch.randn(160, 8), batch_size=4, num_workers=1):
+        optimizer.zero_grad()
+        model(images).square().mean().backward()
+        optimizer.step()
+"""
+
+
+@pytest.mark.slow
+def test_processor_time_is_not_told_where_workers_take_some(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    found = timed(tmp_path, script(tmp_path, LOADED))
+    assert (found.reason, found.steps) == (None, 3)
+    assert found.step_ns and found.step_cpu_ns is None
+
+
 BURSTS = """
 import time, torch
 model = torch.nn.Linear(8, 1)

@@ -50,6 +50,7 @@ class Timed:
     step_ns: int | None
     """Mean wall time of the timed steps: their whole time over their number, so that steps which wait count too."""
     step_cpu_ns: int | None
+    """Mean processor time; None where workers, which load data, took some that is not counted."""
     steps: int
     loss: float | None
     checksum: str | None
@@ -123,7 +124,7 @@ def run(
     shares = [share for rank in ranks if (share := quiet.within(rank.get("window"))) is not None]
     return Timed(
         step_ns=_mean(slowest) if slowest else None,
-        step_cpu_ns=max(map(_mean, cpus), default=None),
+        step_cpu_ns=None if any(rank.get("workers") for rank in ranks) else max(map(_mean, cpus), default=None),
         steps=len(first.get("steps", ())),
         loss=_number(first.get("loss")),
         checksum=first.get("checksum"),

@@ -200,14 +200,14 @@ class Proof:
 
 
 def prove(pairs: Sequence[Pair], repeated: Sequence[Pair], n_threads: int | None = None) -> Proof:
-    """Judge rounds by wall times on a quiet machine, else by processor times where one thread computes.
+    """Judge rounds by wall times on a quiet machine, else by processor times where one thread computes, and no workers.
 
     Processor time of one thread is what its work takes; of several it also counts those that wait for each other.
     """
     nulls = [Pair(first.base, second.base) for first, second in zip(pairs, repeated, strict=True)]
     noisy = sum(not (first.is_quiet and second.is_quiet) for first, second in zip(pairs, repeated, strict=True))
     judged, null, clock = speedup_against_both(pairs, repeated), speedup(believed(nulls)), WALL
-    if judged.interval is None and n_threads == 1:
+    if judged.interval is None and n_threads == 1 and all(pair.cpu_ratio for pair in (*pairs, *repeated)):
         clock = PROCESSOR
         judged = speedup_against_both(pairs, repeated, "step_cpu_ns", only_quiet=False)
         null = speedup(nulls, "step_cpu_ns")

@@ -73,6 +73,8 @@ class Times:
         self.first, self.count = recorder.options["wait"], recorder.options["steps"]
         self.cpu_ns = []
         self.window = []
+        # Processes that worked for this one, whose processor time its own clock leaves out.
+        self.workers = 0
         self.is_over = False
         self.loss = None
         if os.environ.get("TRACEVIEW_SEED", "").isdigit():
@@ -96,6 +98,7 @@ class Times:
             self.cpu_ns = []
         if done == self.first:
             self.window = [processor.moment()]
+            self.workers = processor.n_workers()
             self.synchronize()
         if done == self.first + self.count:
             self.synchronize()
@@ -120,6 +123,7 @@ class Times:
             return
         self.is_over = True
         self.window.append(processor.moment())
+        self.workers = max(self.workers, processor.n_workers())
         for check in AT_THE_END:
             check()
         with raw.signals_held():
@@ -132,6 +136,7 @@ class Times:
                     for at in range(self.first, min(done, self.first + self.count))
                 ],
                 "window": self.window,
+                "workers": self.workers,
                 "discarded": self.first,
                 "ended_by": ended_by,
                 "source": steps.source,

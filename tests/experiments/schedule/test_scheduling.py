@@ -158,14 +158,15 @@ def test_rounds_are_in_random_order_and_are_not_made_again(tmp_path: Path, monke
     assert answer.plan["proof"]["verdict"] == answer.verdict == "faster"
 
 
-def busy(gain: float, cpu_gain: float, others_pct: float) -> Any:
+def busy(gain: float, cpu_gain: float | None, others_pct: float) -> Any:
     """Runs on a machine that others use: wall times wander, processor times do not."""
     n = iter(range(1, 1000))
 
     def run(words: object, variables: dict[str, str], *rest: object) -> command.Timed:
         has_plan, wander = "TRACEVIEW_PLAN" in variables, 1 + 0.001 * (next(n) * 7 % 5)
-        wall, cpu = 1e6 / (gain if has_plan else 1), 1e6 / (cpu_gain if has_plan else 1)
-        times = {"step_cpu_ns": int(cpu * wander), "others_pct": others_pct}
+        wall = 1e6 / (gain if has_plan else 1)
+        cpu_ns = cpu_gain and int(1e6 / (cpu_gain if has_plan else 1) * wander)
+        times = {"step_cpu_ns": cpu_ns, "others_pct": others_pct}
         return timed(int(wall * wander), applied={"plan": "yes: 2 of 2 layers"}, **times)
 
     return run
@@ -179,6 +180,7 @@ def busy(gain: float, cpu_gain: float, others_pct: float) -> Any:
         (1, 95.0, 1.0, "no difference seen", "processor", False),
         (1, 95.0, 0.9, "slower", "processor", False),
         (2, 95.0, 1.2, "cannot decide", "wall", True),  # Kept, and marked as unproved.
+        (1, 95.0, None, "cannot decide", "wall", True),  # Workers load data.
     ],
 )
 def test_a_busy_machine_proves_by_processor_time_or_not_at_all(
@@ -186,7 +188,7 @@ def test_a_busy_machine_proves_by_processor_time_or_not_at_all(
     monkeypatch: pytest.MonkeyPatch,
     threads: int,
     others_pct: float,
-    cpu_gain: float,
+    cpu_gain: float | None,
     verdict: str,
     clock: str,
     is_kept: bool,
@@ -200,7 +202,7 @@ def test_a_busy_machine_proves_by_processor_time_or_not_at_all(
     assert answer.plan["proof"]["verdict"] == verdict
     if others_pct > 10:
         assert "other programs took the cores in 6 of 6 rounds" in said[-1]
-        assert ("processor time decides" in said[-1]) == (threads == 1)
+        assert ("processor time decides" in said[-1]) == (clock == "processor")
 
 
 @pytest.mark.parametrize(
