@@ -50,6 +50,25 @@ def test_strong_scaling_compares_equal_work_of_all_ranks() -> None:
     assert found[2, 64]["speedup"] == pytest.approx(1.6) and found[1, 32]["verdict"] == "base"
 
 
+@pytest.mark.parametrize(
+    ("noted", "is_compared"),
+    [((64, 32), False), ((64, 64), True), ((16, 16), True), ((None, 32), True)],  # 16: in four pieces.
+)
+def test_samples_count_only_where_each_size_trains_its_share_of_them(
+    noted: tuple[int | None, int], is_compared: bool
+) -> None:
+    one, two = points([*rounds(6, 1, 64, 40, noted_batch=noted[0]), *rounds(6, 2, 64, 25, noted_batch=noted[1])])
+    assert one["verdict"] == "base" and one["samples_per_s"]
+    if is_compared:
+        assert two["speedup"] == pytest.approx(3.2) and two["samples_per_s"] and two["verdict"] == "faster"
+        return
+    assert (two["verdict"], two.get("speedup"), two["samples_per_s"]) == ("cannot decide", None, None)
+    assert two["reason"] == (
+        "the model of a rank got a batch of 32 where 64 was asked for, that of 1 rank 64 for 64: a script that divides "
+        "the batch itself is given {global_batch}"
+    )
+
+
 def test_without_a_batch_ranks_are_counted() -> None:
     runs = [run(i, n, 1, 10 * n) | {"batch": None, "global_batch": None} for i in (1, 2, 3) for n in (1, 2)]
     *_, two = points(runs)

@@ -101,6 +101,8 @@ def _compared(pairs: Sequence[tuple[Row, Row]]) -> Row:
     """Speed-up, interval and verdict of pairs of runs; those on a quiet machine where they are enough."""
     if not pairs:
         return {"runs": 0, "verdict": UNDECIDED, "reason": "the fewest ranks gave no times to compare with"}
+    if reason := next(filter(None, (_other_samples(*pair) for pair in pairs)), None):
+        return {"runs": 0, "samples_per_s": None, "verdict": UNDECIDED, "reason": reason}
     quiet = [pair for pair in pairs if not _n_noisy([pair])]
     noisy = len(pairs) - len(quiet)
     used = quiet if len(quiet) >= LEAST_ROUNDS else list(pairs)
@@ -123,6 +125,21 @@ def _compared(pairs: Sequence[tuple[Row, Row]]) -> Row:
         "verdict": verdict,
         "reason": reason,
     }
+
+
+def _other_samples(base: Row, other: Row) -> str | None:
+    """Why two sizes did not train the samples that were asked for; None where they trained the same share of these.
+
+    An equal share says nothing: a model may be given the batch in pieces, or have another dimension first.
+    """
+    (noted, batch), (base_noted, base_batch) = ((row.get("noted_batch"), row.get("batch")) for row in (other, base))
+    if not noted or not batch or not base_noted or not base_batch or noted * base_batch == base_noted * batch:
+        return None
+    return (
+        f"the model of a rank got a batch of {noted} where {batch} was asked for, that of {base['ranks']} "
+        f"rank{'s' * (base['ranks'] > 1)} {base_noted} for {base_batch}: a script that divides the batch itself is "
+        "given {global_batch}"
+    )
 
 
 def _per_sample(row: Row) -> float:

@@ -182,6 +182,7 @@ def _run(job: Job, journal: Journal, size: Size) -> Row:
         journal.describe(**facts)
     return {
         **size.facts(),
+        "noted_batch": (timed.facts.get("model") or {}).get("batch"),
         "threads": job.threads,
         "cores": quiet.n_cores(),
         "step_ns": None if reason else timed.step_ns,
