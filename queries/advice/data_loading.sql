@@ -5,7 +5,8 @@
 -- cost = """Host memory and cores for the workers. Where these are not forked (PyTorch on Python 3.14 and later), the
 -- script has to ask `if __name__ == "__main__":` before it trains."""
 -- unless = """Storage or preparation is the bottleneck even with workers: then a faster file format or preparation on
--- the device helps."""
+-- the device helps. Without persistent_workers where the script changes the data set between epochs: workers that stay
+-- go on with the first one."""
 -- needs = ["activities", "data_phase"]
 -- removes = "data_loading"
 -- [fix]

@@ -331,7 +331,7 @@ def zeroing(say, function, to_none):
 
 
 def loader_workers(say):
-    """DataLoaders with workers that stay."""
+    """DataLoaders with workers."""
 
     def change(made, arguments):
         if arguments["num_workers"]:
@@ -341,7 +341,7 @@ def loader_workers(say):
         how = multiprocessing.get_start_method(allow_none=True) or multiprocessing.get_all_start_methods()[0]
         if how != "fork" and not has_guard():
             return say(f'no: workers start by {how}, for which the script needs `if __name__ == "__main__":`')
-        return {"num_workers": min(cores(), MOST_WORKERS), "persistent_workers": True}, say
+        return {"num_workers": min(cores(), MOST_WORKERS)}, say
 
     change_arguments(torch.utils.data.DataLoader, change)
 

@@ -228,6 +228,34 @@ def test_a_script_that_workers_would_run_again_gets_none(inject) -> None:
     assert said["loader_workers"].startswith("no: workers start by spawn, for which the script needs `if __name__")
 
 
+CHANGED = """
+import json, sys
+from torch.utils.data import DataLoader, Dataset
+
+class Numbers(Dataset):
+    scale = 1.0
+    def __len__(self):
+        return 4
+    def __getitem__(self, index):
+        return self.scale * index
+
+if __name__ == "__main__":
+    numbers, epochs = Numbers(), []
+    loader = DataLoader(numbers, batch_size=4)
+    for numbers.scale in (1.0, 10.0):
+        epochs += [batch.tolist() for batch in loader]
+    seen = {"epochs": epochs, "workers": loader.num_workers}
+    print(json.dumps({"seen": seen, "said": sys.modules["traceview_inject.times"].SEEN}))
+"""
+
+
+@pytest.mark.slow
+def test_workers_load_the_data_set_of_each_epoch(inject) -> None:
+    seen, said = ran(inject, ["loader_workers"], program=CHANGED)
+    assert seen["workers"] > 0 and said["loader_workers"].startswith("yes: ")
+    assert seen["epochs"] == [[0.0, 1.0, 2.0, 3.0], [0.0, 10.0, 20.0, 30.0]]
+
+
 @pytest.mark.long
 def test_distributed_models_and_streams_of_data(inject) -> None:
     tried = ["ddp_large_buckets", "ddp_static_graph", "ddp_bucket_view", "loader_workers"]
