@@ -108,7 +108,9 @@ def ask(editor: PromptSession[Any], answer: Callable[[str, int], Iterable[str]])
             text = editor.prompt("traceview> ").strip()
             if text in (".quit", ".exit"):
                 return
-            if text.split()[:1] == [".limit"]:
+            if text == ".help":
+                emit([HELP_TEXT], None)
+            elif text.split()[:1] == [".limit"]:
                 limit = _limit(text)
             elif text.strip("; \n"):
                 show("".join(answer(text, limit)))

@@ -114,8 +114,10 @@ def _translate_errors(address: str) -> Iterator[None]:
         raise
     except ImportError as error:
         raise UsageError(f"{address} needs another package: {str(error).splitlines()[0]}") from error
+    except OSError as error:
+        reason = error.strerror or str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise InputError(f"{address} cannot be read or written: {reason}.") from error
     except Exception as error:
         # Each store's library has errors of its own.
-        said = getattr(error, "strerror", None) or str(error) or type(error).__name__
-        reason = said.splitlines()[0][:200]
+        reason = (str(error).splitlines() or [type(error).__name__])[0][:200]
         raise InputError(f"{address} cannot be read or written: {reason}.") from error

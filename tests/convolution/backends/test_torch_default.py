@@ -25,3 +25,12 @@ def test_channels_last_is_what_runs_there() -> None:
     runner = torch_default.prepare(row, spec, "fprop")
     packed = [runner.pack("input", torch.randn(3, 8, 9, 9)), runner.pack("filter", torch.randn(16, 8, 3, 3))]
     assert runner.run(*packed).is_contiguous(memory_format=torch.channels_last)
+
+
+@pytest.mark.parametrize("direction", ["dgrad", "wgrad"])
+def test_a_tensor_that_is_only_asked_its_layout_has_the_strides_of_one_that_is_read(direction: str) -> None:
+    spec = spec_of("1x9x9 k16 3x3")
+    row = torch_default.implementations(spec, direction)[1]
+    runner = torch_default.prepare(row, spec, direction)
+    name = torch_default.RESULT[direction]
+    assert runner.blank.stride() == runner.pack(name, torch.randn(runner.blank.shape)).stride()

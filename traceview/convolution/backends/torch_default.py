@@ -33,9 +33,10 @@ class Runner(runners.Runner):
         self.operands, self.direction, self.memory_format = OPERANDS[direction], direction, memory_format
         self.steps, self.blank = steps_of(layer), None
         if direction != "fprop":
-            # Of what the gradient does not depend on, the operator reads the shape and the layout only.
-            facts = {"dtype": getattr(torch, layer.dtype), "device": layer.device, "memory_format": memory_format}
-            self.blank = torch.empty(shapes(layer)[RESULT[direction]], **facts)
+            # Of what the gradient does not depend on, the operator reads the shape and the layout only: with the
+            # strides that `pack` gives, which differ from those of an empty tensor where a size is 1.
+            facts = {"dtype": getattr(torch, layer.dtype), "device": layer.device}
+            self.blank = torch.empty(shapes(layer)[RESULT[direction]], **facts).contiguous(memory_format=memory_format)
 
     def pack(self, name: str, tensor: torch.Tensor) -> torch.Tensor:
         """The tensor in this layout."""
