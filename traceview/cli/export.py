@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import argparse
 import gzip
-import secrets
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -112,7 +112,7 @@ def _file(path: Path) -> Iterator[BinaryIO]:
             with path.open("wb") as file:
                 yield file
             return
-        draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+        draft = path.with_name(f".{path.name}.{os.urandom(4).hex()}")
         with draft.open("xb") as file:
             try:
                 if path.suffix == ".gz":
