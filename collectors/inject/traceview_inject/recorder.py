@@ -222,7 +222,7 @@ class Recorder:
             used, gpus_used = processor.used_since(self.usage), gpus.since(self.gpus)
             resident = processor.resident()
             self.close_ranges()
-            self.state = DONE
+            self.state, self.steps.is_recorded = DONE, True
             ranges = PROCESS.nvtx.stop()
             logs = self.tool.stop() + ranges
             cut_step = None if self.step_range is None else len(self.steps.ends)

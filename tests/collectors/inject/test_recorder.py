@@ -87,6 +87,17 @@ def test_what_a_first_stage_of_training_left_half_recorded_does_not_count(made, 
     assert (meta["ended_by"], meta["steps"]["recorded"]) == ("complete", 2)
 
 
+def test_another_optimizer_after_the_recording_changes_nothing_of_it(made, tmp_path):
+    """As of PPO's policy and its value net: the cost was worked out anew from steps of the other one."""
+    recorder, policy, value = made(), Facts(), Facts()
+    recorder.prefer("optimizer")
+    recorder.begin()
+    for owner in [policy] * 5 + [value] * 60:
+        recorder.step_ended("optimizer", owner)
+    assert recorder.tool.opened == ["prepare", "start", 1, 2]
+    assert recorder.steps.owner() is policy and len(recorder.steps.ends) == 5
+
+
 def test_steps_after_the_recording_are_timed_for_a_while(made, tmp_path):
     recorder = made()
     train(recorder, 9)
