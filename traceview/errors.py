@@ -46,6 +46,10 @@ class NoRoom(InputError):
     """The machine lacks memory or disk for an input that may be fine: elsewhere or later it can be read."""
 
 
+class NotEnoughMemory(InputError):
+    """Queries may use too little memory: with more they can be tried again."""
+
+
 class CommandFailed(TraceviewError):
     """The profiled command could not be run; the exit code is what a shell would give (127 not found, 126 not run)."""
 

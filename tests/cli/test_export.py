@@ -58,6 +58,8 @@ def test_one_step_is_less(capture: str, tmp_path: Path) -> None:
 def test_too_little_memory_becomes_more(capture: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
     real = export.opened
+    # Views that are stored already need little.
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
 
     def opened(*args: object, query_bytes: int | None, **options: object) -> object:
         asked.append(query_bytes)

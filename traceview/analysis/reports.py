@@ -248,14 +248,20 @@ def _shown(section: Section, most: int) -> Section:
 def first_screen(
     report: Report, cut: Callable[[Section, int], Section], rows: int, has_all: bool, has_footer: bool
 ) -> Report:
-    """The report's lines, and at most `rows` rows of the tables of a first screen, or of all; names the others."""
-    on_it, left_out = [], []
+    """The report's lines, and at most `rows` rows of the tables of a first screen, or of all; names the others.
+
+    With 0 rows one of its first table, and no other.
+    """
+    on_it, left_out, has_table = [], [], False
     for section in report.sections:
         look = section.look
         if look.lines or (look.line and section.rows):
             on_it.append(replace(section, look=replace(look, lines=look.lines or (look.line,), brief="")))
-        elif look.first or has_all or not section.title or (has_footer and not section.rows):
-            short = _narrow(cut(section, min(rows, look.first or rows)))
+        elif not section.title or (
+            (look.first or has_all or (has_footer and not section.rows)) and (rows or not has_table)
+        ):
+            has_table |= bool(section.title)
+            short = _narrow(cut(section, min(rows, look.first or rows) or 1))
             on_it.append(replace(short, note=section.note, unseen=()))
         elif section.rows and len(section.rows) >= look.least_rows:
             left_out.append(section.name)

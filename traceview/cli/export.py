@@ -18,7 +18,6 @@ from typing import BinaryIO, cast
 from traceview import exports
 from traceview.cli.options import (
     INPUT_HELP,
-    NotEnoughMemory,
     add_capture_option,
     add_machine_options,
     opened,
@@ -26,7 +25,7 @@ from traceview.cli.options import (
 )
 from traceview.cli.output import to_stdout
 from traceview.cli.values import at_least
-from traceview.errors import InputError, UsageError, writing
+from traceview.errors import InputError, NotEnoughMemory, UsageError, writing
 
 HELP = "write the timeline for Perfetto, chrome://tracing, speedscope or flame graphs"
 

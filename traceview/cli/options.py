@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from traceview import render, sql
 from traceview.cli import values
 from traceview.cli.output import say
-from traceview.errors import LIMITED, InputError
+from traceview.errors import LIMITED, NotEnoughMemory
 from traceview.fleet import Fleet
 from traceview.lazy import duckdb
 
@@ -105,10 +105,6 @@ def add_set_option(parser: argparse.ArgumentParser, what: str) -> None:
         "--set", dest="params", type=values.setting, action="append", default=[], metavar="NAME=VALUE",
         help=f"{what} (see --show-sql)",
     )  # fmt: skip
-
-
-class NotEnoughMemory(InputError):
-    """Queries may use too little memory."""
 
 
 @contextlib.contextmanager

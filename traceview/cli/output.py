@@ -46,9 +46,9 @@ _FORMS = (
     (5, True, True),
     (8, False, True),
     (5, False, True),
-    *((n, False, False) for n in (8, 6, 5, 4, 3, 2, 1)),
+    *((n, False, False) for n in (8, 6, 5, 4, 3, 2, 1, 0)),
 )
-"""Rows of its tables, whether it has all of them, and the footer: the first that fits."""
+"""Rows of its tables (0: one, of the first alone), whether it has all of them, and the footer: the first that fits."""
 
 
 def first_screen(report: Report, cut: Callable[[Section, int], Section]) -> Report:

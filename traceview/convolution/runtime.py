@@ -119,9 +119,9 @@ class Planned:
         try:
             if not is_plain():
                 return "autocast, tracing, inference mode or another mode"
-            for tensor, shape in ((x, self.input), (w, self.filter), (bias, self.filter[:1]), (dy, self.output)):
-                if tensor is None:
-                    continue
+            given = [(x, self.input), (w, self.filter)]
+            given += [each for each in ((bias, self.filter[:1]), (dy, self.output)) if each[0] is not None]
+            for tensor, shape in given:
                 if not is_float(tensor):
                     return "another type or device"
                 if tensor.shape != shape:

@@ -18,7 +18,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from traceview import sql
-from traceview.errors import InputError, shortage
+from traceview.errors import InputError, NotEnoughMemory, shortage
 from traceview.ingest.memory import HELD_BYTES, Held, LowMemory
 from traceview.ingest.options import Options
 from traceview.lazy import duckdb
@@ -782,7 +782,7 @@ def _damage(folder: Path) -> Iterator[None]:
         raise
     # What ran out of memory may leave a change behind with which its next try is in conflict.
     except (duckdb.OutOfMemoryException, duckdb.TransactionException) as error:
-        raise InputError(f"not enough memory or disk for {folder}; allow more memory with --memory.") from error
+        raise NotEnoughMemory(f"not enough memory or disk for {folder}; allow more memory with --memory.") from error
     except duckdb.Error as error:
         if shortage(error):
             raise
