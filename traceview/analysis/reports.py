@@ -111,7 +111,7 @@ def run(
     report = Report(name, recipe.title, recipe.doc, (), (), recipe.is_brief)
     lines = experiment(connection, name)
 
-    def asked(queries: Sequence[sql.Query]) -> list[Section]:
+    def answered(queries: Sequence[sql.Query]) -> list[Section]:
         if recipe.is_prepared:  # Temporary tables are of this connection alone.
             return [section(connection, query, params) for query in queries]
         views.make_all(connection, (query.body for query in queries))
@@ -119,12 +119,12 @@ def run(
 
     names = [query.name for query in recipe.sections]
     n_first = names.index(recipe.advice_after) + 1 if best and recipe.advice_after and not lines else 0
-    sections = asked(recipe.sections[:n_first])
+    sections = answered(recipe.sections[:n_first])
     if best and n_first:
         if begun:
             begun(for_trace(replace(report, sections=tuple(sections)), source))
         sections.append(best(connection))
-    sections += asked(recipe.sections[n_first:])
+    sections += answered(recipe.sections[n_first:])
     report = _explained(replace(report, sections=tuple(sections), footer=footer(connection)), lines)
     own = views.memory_of(connection) if is_remembered and not params and not options else None
     if own and sum(len(section.rows) for section in sections) <= MOST_REMEMBERED:

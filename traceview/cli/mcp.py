@@ -119,7 +119,7 @@ def tools(answers: served.Answers, refusal: Callable[[str], Exception]) -> list[
         """An answer as JSON text. Raises a `refusal` with a sentence where it cannot be given."""
 
         @functools.wraps(answer)
-        def asked(**given: Any) -> str:
+        def answered(**given: Any) -> str:
             try:
                 return json.dumps(answer(**given), allow_nan=False)
             except TraceviewError as error:
@@ -130,9 +130,9 @@ def tools(answers: served.Answers, refusal: Callable[[str], Exception]) -> list[
 
         whole = inspect.signature(answer)
         explained = [each.replace(annotation=meanings[name]) for name, each in whole.parameters.items()]
-        asked.__signature__ = whole.replace(parameters=explained, return_annotation=str)  # type: ignore[attr-defined]
-        asked.__annotations__ = {each.name: each.annotation for each in explained}
-        return asked
+        answered.__signature__ = whole.replace(parameters=explained, return_annotation=str)  # type: ignore[attr-defined]
+        answered.__annotations__ = {each.name: each.annotation for each in explained}
+        return answered
 
     made: tuple[Callable[..., dict[str, Any]], ...]
     made = answers.describe, answers.report, answers.sql, answers.advise, answers.compare
