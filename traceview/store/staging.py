@@ -26,13 +26,6 @@ SPILLED = "spilled"
 SMALL_BYTES = 1 << 20
 """Size of a rank's files, compressed or not, up to which planning a statement well takes longer than a bad plan."""
 STATEMENTS = 1024
-LAVISH = (
-    "build_side_probe_side,column_lifetime,common_subexpressions,common_subplan,compressed_materialization,cte_inlining"
-    ",duplicate_groups,in_clause,join_filter_pushdown,join_order,late_materialization,limit_pushdown,materialized_cte"
-    ",regex_range,reorder_filter,row_group_pruner,statistics_propagation,top_n,window_rewriter"
-)
-"""Optimizer passes that cost more than they save on few rows."""
-
 Settings = tuple[int | None, int | None, bool]
 
 
@@ -47,9 +40,7 @@ class _Database:
     @classmethod
     def open(cls, settings: Settings, is_reused: bool) -> _Database:
         threads, memory_bytes, is_small = settings
-        config = {**confine.config(threads, memory_bytes), "preserve_insertion_order": False}
-        if is_small:
-            config["disabled_optimizers"] = LAVISH
+        config = {**confine.config(threads, memory_bytes, is_small), "preserve_insertion_order": False}
         connection = duckdb.connect(":memory:", config=config)
         connection.execute(sink.made())
         tables = _tables(connection) if is_reused else ()
