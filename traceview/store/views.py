@@ -381,6 +381,8 @@ class _Making:
             limit = "SELECT current_setting('memory_limit') AS limit_, parse_formatted_bytes(limit_)"
             ((self._limit, self._n_allowed),) = self.connection.execute(limit).fetchall()
             self._limit_queries(self.connection)
+        # Of those that queries of ours read, most are read several times, and to plan them takes longest.
+        self._holds_all = self.options.own_queries and self.is_small(self.connection)
         self.tell(self.connection)
         self.connection.execute(f"CREATE SCHEMA raw; CREATE SCHEMA names; {graph.functions()}")
         if self.options.ranks:
@@ -434,7 +436,7 @@ class _Making:
         self._bind(connection, (name for name in read if name.startswith("raw.")))
         self._keep(connection, (name for name in read if name in _facts()))
         self._show(connection, sorted(read & self._given - self.there))
-        if not any(_is_step(name) or graph.is_materialized(name) for name in made):
+        if not any(_is_step(name) or self._kind(name) == "TABLE" for name in made):
             self._make_views(_runs(connection), *made)
         elif self.is_small(connection):
             self._make_small(connection, names)
@@ -532,9 +534,13 @@ class _Making:
             ((self._n_timed,),) = connection.execute(sql.text("timed_ranks")).fetchall()
         return self._n_timed
 
+    def _kind(self, name: str) -> str:
+        """Return `TABLE` or `VIEW`, as it is made here."""
+        return "TABLE" if self._holds_all else graph.kind(name)
+
     def _make_views(self, run: sql.Run, *names: str) -> None:
         if names:
-            run("; ".join(f"CREATE OR REPLACE {graph.kind(name)} {name} AS {graph.text(name)}" for name in names))
+            run("; ".join(f"CREATE OR REPLACE {self._kind(name)} {name} AS {graph.text(name)}" for name in names))
             self.there.update(names)
 
     def _make_of_shards(self) -> None:
@@ -577,7 +583,7 @@ class _Making:
                 self._enter(len(done), len(done) + len(left) + len(begun))
                 plain: list[str] = []
                 for name in left:
-                    is_made = _is_step(name) or graph.is_materialized(name) or self._is_empty(name)
+                    is_made = _is_step(name) or self._kind(name) == "TABLE" or self._is_empty(name)
                     if not is_made and needs[name].issubset(plain):
                         plain.append(name)
                 ready = [[name] for name in left if not needs[name] and name not in plain]
@@ -626,7 +632,7 @@ class _Making:
         elif self._is_empty(name):
             run(f"CREATE TABLE {name} ({graph.types(name)})")
             self._empty.add(name)
-        elif run(f"CREATE {graph.kind(name)} {name} AS {graph.text(name)}") == [(0,)]:
+        elif run(f"CREATE {self._kind(name)} {name} AS {graph.text(name)}") == [(0,)]:
             self._empty.add(name)
         self.there.update(_tables(name))
 
