@@ -436,7 +436,7 @@ class _Making:
         self._bind(connection, (name for name in read if name.startswith("raw.")))
         self._keep(connection, (name for name in read if name in _facts()))
         self._show(connection, sorted(read & self._given - self.there))
-        if not any(_is_step(name) or self._kind(name) == "TABLE" for name in made):
+        if not any(_is_step(name) or graph.kind(name) == "TABLE" for name in made):
             self._make_views(_runs(connection), *made)
         elif self.is_small(connection):
             self._make_small(connection, names)
@@ -534,13 +534,10 @@ class _Making:
             ((self._n_timed,),) = connection.execute(sql.text("timed_ranks")).fetchall()
         return self._n_timed
 
-    def _kind(self, name: str) -> str:
-        """Return `TABLE` or `VIEW`, as it is made here."""
-        return "TABLE" if self._holds_all else graph.kind(name)
-
     def _make_views(self, run: sql.Run, *names: str) -> None:
         if names:
-            run("; ".join(f"CREATE OR REPLACE {self._kind(name)} {name} AS {graph.text(name)}" for name in names))
+            kinds = {name: "TABLE" if self._holds_all else graph.kind(name) for name in names}
+            run("; ".join(f"CREATE OR REPLACE {kind} {name} AS {graph.text(name)}" for name, kind in kinds.items()))
             self.there.update(names)
 
     def _make_of_shards(self) -> None:
@@ -568,10 +565,13 @@ class _Making:
         def planned(run: sql.Run) -> list[str]:
             """Declare what is empty, for which nothing is read or made, and return what is left."""
             at_work = {name for jobs, _ in begun.values() for name in jobs}
+            empty = []
             for name in self._missing(names):
                 if self._is_empty(name) and name not in at_work:
-                    self._make_table(run, name)
-                    done.append(name)
+                    self._empty.add(name)
+                    empty.append(name)
+            self._declare(run, empty)
+            done.extend(empty)
             missing = self._missing(names)
             needs.update({name: set(map(_maker, _sources(name))).intersection(missing) for name in missing})
             return [name for name in missing if name not in at_work]
@@ -583,7 +583,7 @@ class _Making:
                 self._enter(len(done), len(done) + len(left) + len(begun))
                 plain: list[str] = []
                 for name in left:
-                    is_made = _is_step(name) or self._kind(name) == "TABLE" or self._is_empty(name)
+                    is_made = _is_step(name) or graph.kind(name) == "TABLE" or self._is_empty(name)
                     if not is_made and needs[name].issubset(plain):
                         plain.append(name)
                 ready = [[name] for name in left if not needs[name] and name not in plain]
@@ -630,11 +630,17 @@ class _Making:
 
             cost(run)
         elif self._is_empty(name):
-            run(f"CREATE TABLE {name} ({graph.types(name)})")
-            self._empty.add(name)
-        elif run(f"CREATE {self._kind(name)} {name} AS {graph.text(name)}") == [(0,)]:
+            self._declare(run, [name])
+        elif run(f"CREATE {graph.kind(name)} {name} AS {graph.text(name)}") == [(0,)]:
             self._empty.add(name)
         self.there.update(_tables(name))
+
+    def _declare(self, run: sql.Run, names: Sequence[str]) -> None:
+        """Make tables that have no row."""
+        if names:
+            run("; ".join(f"CREATE TABLE {name} ({graph.types(name)})" for name in names))
+            self._empty.update(names)
+            self.there.update(names)
 
     def _is_empty(self, name: str) -> bool:
         """Whether a view is known to have no row before it is worked out."""
