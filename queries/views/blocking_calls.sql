@@ -1,5 +1,8 @@
 -- doc = "Calls of the runtime that keep the host: they allocate or free device memory, or wait for the device."
 -- materialize = true
+-- empty_without = ["raw.api_calls"]
+-- types = """id BIGINT, rank INTEGER, pid BIGINT, tid BIGINT, op_id BIGINT, step BIGINT, name VARCHAR, start_ns BIGINT,
+-- dur_ns BIGINT, end_ns BIGINT, cause VARCHAR"""
 -- [columns]
 -- cause = "allocation or synchronisation"
 SELECT id, rank, pid, tid, op_id, step, name, start_ns, dur_ns, start_ns + dur_ns AS end_ns, cause

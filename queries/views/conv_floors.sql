@@ -1,5 +1,7 @@
 -- doc = """The least time that a convolution call could take on its device by the peaks: arithmetic at full rate, or
 -- every tensor moved once at full bandwidth. Only where shapes and peaks are known."""
+-- empty_without = ["peaks"]
+-- types = """op_id BIGINT, rank INTEGER, direction VARCHAR, floor_ns DOUBLE, direct_floor_ns DOUBLE"""
 -- [columns]
 -- op_id = "the convolution call"
 -- rank = "process of the job"

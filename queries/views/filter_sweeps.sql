@@ -1,5 +1,8 @@
 -- doc = """A dozen of the timed shapes with other filters, from 1 to 15 pixels wide, and the padding that keeps the
 -- output's size: what the models are asked how they grow with the filter."""
+-- empty_without = ["timed_shapes"]
+-- types = """input_shape BIGINT[], filter_shape BIGINT[], output_shape BIGINT[], stride BIGINT[], padding BIGINT[],
+-- dilation BIGINT[], groups BIGINT, dtype VARCHAR, side BIGINT, timed_filter BIGINT[]"""
 -- [columns]
 -- side = "of the filter"
 -- timed_filter = "filter of the timed shape"

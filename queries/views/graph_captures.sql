@@ -1,6 +1,8 @@
 -- doc = """Stretches of time in which the host captures the launches of a stream as a graph, or makes a captured graph
 -- ready to run: what it launches meanwhile does not run, so a device that has nothing to do is not waiting for it."""
 -- materialize = true
+-- empty_without = ["raw.api_calls"]
+-- types = """rank INTEGER, start_ns BIGINT, end_ns BIGINT"""
 -- [columns]
 -- start_ns = "start of the call that begins the capture, or of the one that makes the graph ready"
 -- end_ns = "end of the call that ends the capture; of the last one on its thread where none does"

@@ -1,6 +1,10 @@
 -- doc = """Copies between host and device of the steps that count, each with the wait of its device after it: until the
 -- next work of the same step begins. Of copies that end together each has its part of that wait."""
 -- materialize = true
+-- empty_without = ["raw.memcpys"]
+-- types = """id BIGINT, rank INTEGER, device VARCHAR, step BIGINT, start_ns BIGINT, end_ns BIGINT, dur_ns BIGINT,
+-- own_ns DOUBLE, per BIGINT, direction VARCHAR, size_bytes BIGINT, host_kind VARCHAR, operator VARCHAR, lost_ns
+-- DOUBLE"""
 -- [columns]
 -- host_kind = "kind of the host's memory: pageable or pinned, where recorded"
 -- own_ns = """its time, less what overlaps work that started earlier on the same device, divided by the number of

@@ -1,5 +1,8 @@
 -- doc = """Average times of whole networks that a log gives, one row per network and program run, with what its layers
 -- add up to. A time that the log does not print is NULL."""
+-- empty_without = ["layer_times"]
+-- types = """rank INTEGER, network VARCHAR, run BIGINT, forward_ns BIGINT, backward_ns BIGINT, both_ns BIGINT,
+-- untold_ns BIGINT, all_ns BIGINT, n BIGINT, deviation_ns BIGINT, first_id BIGINT"""
 -- [columns]
 -- rank = "process of the job"
 -- network = "network, where the log names it"

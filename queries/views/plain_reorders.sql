@@ -1,5 +1,7 @@
 -- doc = """Reorders of a CPU library from or to the plain layout of images or their filters: plain_layout_on_cpu judges
 -- them, and no other rule on layouts; those that ran on a GPU are none."""
+-- empty_without = ["primitives"]
+-- types = """id BIGINT, rank INTEGER"""
 -- [columns]
 -- id = "the primitive"
 SELECT id, rank FROM primitives

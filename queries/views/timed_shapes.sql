@@ -1,5 +1,15 @@
 -- doc = """Rows of the table algorithm_times with the shapes that the models of methods are worked out for, without
 -- those whose sizes are not of a convolution."""
+-- empty_without = ["raw.algorithm_times"]
+-- types = """rank INTEGER, layer VARCHAR, model VARCHAR, direction VARCHAR, batch BIGINT, in_channels BIGINT, height
+-- BIGINT, width BIGINT, out_channels BIGINT, filter_height BIGINT, filter_width BIGINT, stride_h BIGINT, stride_w
+-- BIGINT, pad_h BIGINT, pad_w BIGINT, dilation_h BIGINT, dilation_w BIGINT, groups BIGINT, dtype VARCHAR, device
+-- VARCHAR, threads BIGINT, backend VARCHAR, backend_version VARCHAR, implementation VARCHAR, algorithm VARCHAR,
+-- layout_in VARCHAR, layout_out VARCHAR, wall_ns BIGINT, wall_low_ns BIGINT, wall_high_ns BIGINT, cpu_ns BIGINT, n
+-- BIGINT, workspace_bytes BIGINT, prepare_ns BIGINT, layout_ns BIGINT, flop BIGINT, error DOUBLE, status VARCHAR,
+-- reason VARCHAR, source VARCHAR, others_pct DOUBLE, proof VARCHAR, number BIGINT, out_height BIGINT, out_width BIGINT,
+-- input_shape BIGINT[], filter_shape BIGINT[], output_shape BIGINT[], stride BIGINT[], padding BIGINT[], dilation
+-- BIGINT[]"""
 -- [columns]
 -- number = "of the row, as they were written"
 -- input_shape = "batch, channels, height, width"

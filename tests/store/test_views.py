@@ -410,7 +410,7 @@ def test_views_of_what_is_not_there_are_made_without_what_they_read(tmp_path: Pa
     write(tmp_path, given)
     with views.connect(tmp_path, Options(own_queries=True)) as connection:
         assert connection.execute("SELECT count(*) FROM conv_totals").fetchall() == [(0,)]
-        made = "SELECT view_name FROM duckdb_views() WHERE view_name = 'recorded_shapes'"
+        made = "SELECT table_name FROM information_schema.tables WHERE table_name = 'recorded_shapes'"
         assert views.plain(connection).execute(made).fetchall() == []
 
 

@@ -143,7 +143,16 @@ def of_experiment(connection: duckdb.DuckDBPyConnection) -> list[Report]:
 
 
 def _experiments(connection: duckdb.DuckDBPyConnection) -> list[tuple[str, str]]:
-    return sql.load(content("queries") / "experiment.sql").run(connection)
+    return _rows_once(connection, "experiment")
+
+
+def _rows_once(connection: duckdb.DuckDBPyConnection, name: str) -> list[tuple[Any, ...]]:
+    """The rows of `queries/NAME.sql`, which several answers about a capture hold."""
+    notes = views.notes(connection)
+    if name not in notes:
+        notes[name] = sql.load(content("queries") / f"{name}.sql").run(connection)
+    rows: list[tuple[Any, ...]] = notes[name]
+    return rows
 
 
 def _explained(report: Report, lines: tuple[str, ...]) -> Report:
@@ -214,11 +223,7 @@ def summary(connection: duckdb.DuckDBPyConnection, name: str) -> Report:
 
 def footer(connection: duckdb.DuckDBPyConnection) -> tuple[str, ...]:
     """The lines under every report: what could not be attributed, what was wrong in the input."""
-    notes = views.notes(connection)
-    if "footer" not in notes:
-        rows = sql.load(content("queries") / "footer.sql").run(connection)
-        notes["footer"] = tuple(str(text) for (text,) in rows)
-    return tuple(notes["footer"])
+    return tuple(str(text) for (text,) in _rows_once(connection, "footer"))
 
 
 def unmatched(connection: duckdb.DuckDBPyConnection) -> Section:

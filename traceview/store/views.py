@@ -535,10 +535,16 @@ class _Making:
         return self._n_timed
 
     def _make_views(self, run: sql.Run, *names: str) -> None:
+        """Make these, each after what it reads, as views, or as tables where that is sooner."""
         if names:
-            kinds = {name: "TABLE" if self._holds_all else graph.kind(name) for name in names}
-            run("; ".join(f"CREATE OR REPLACE {kind} {name} AS {graph.text(name)}" for name, kind in kinds.items()))
+            run("; ".join(map(self._statement, names)))
             self.there.update(names)
+
+    def _statement(self, name: str) -> str:
+        if self._is_empty(name):
+            self._empty.add(name)
+            return f"CREATE OR REPLACE TABLE {name} ({graph.types(name)})"
+        return f"CREATE OR REPLACE {'TABLE' if self._holds_all else graph.kind(name)} {name} AS {graph.text(name)}"
 
     def _make_of_shards(self) -> None:
         """Work out what the shards of a job lack; several at a time in processes of their own, which give their memory
@@ -570,7 +576,7 @@ class _Making:
                 if self._is_empty(name) and name not in at_work:
                     self._empty.add(name)
                     empty.append(name)
-            self._declare(run, empty)
+            self._make_views(run, *empty)
             done.extend(empty)
             missing = self._missing(names)
             needs.update({name: set(map(_maker, _sources(name))).intersection(missing) for name in missing})
@@ -629,18 +635,9 @@ class _Making:
             from traceview.classify.models import cost
 
             cost(run)
-        elif self._is_empty(name):
-            self._declare(run, [name])
-        elif run(f"CREATE {graph.kind(name)} {name} AS {graph.text(name)}") == [(0,)]:
+        elif run(self._statement(name)) == [(0,)]:
             self._empty.add(name)
         self.there.update(_tables(name))
-
-    def _declare(self, run: sql.Run, names: Sequence[str]) -> None:
-        """Make tables that have no row."""
-        if names:
-            run("; ".join(f"CREATE TABLE {name} ({graph.types(name)})" for name in names))
-            self._empty.update(names)
-            self.there.update(names)
 
     def _is_empty(self, name: str) -> bool:
         """Whether a view is known to have no row before it is worked out."""
