@@ -41,6 +41,9 @@ class Refused(InputError):
 
     exit_code = CHECK_FAILED
 
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"{reason.rstrip('.').removesuffix(' (--strict)')} (--strict).")
+
 
 class NoRoom(InputError):
     """The machine lacks memory or disk for an input that may be fine: elsewhere or later it can be read."""

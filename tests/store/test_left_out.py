@@ -62,6 +62,16 @@ def test_a_lost_trace_is_named_left_out_and_counted(tmp_path: Path, jobs: int, c
     assert refused.value.exit_code == CHECK_FAILED
 
 
+@EVERY
+def test_a_trace_that_would_be_repaired_is_refused_in_one_sentence(tmp_path: Path, jobs: int) -> None:
+    """The option stood in it twice."""
+    traces = written(tmp_path / "traces")
+    (traces / "rank2.json").write_text((traces / "rank2.json").read_text()[:-40])
+    with pytest.raises(Refused) as refused:
+        store.convert([traces], tmp_path / "strict", Options(many=Fleet(jobs=jobs), strict=True))
+    assert str(refused.value).startswith(f"{traces / 'rank2.json'}: ") and str(refused.value).count("--strict") == 1
+
+
 @pytest.mark.slow
 @EVERY
 def test_a_second_trace_of_a_rank_is_left_out(tmp_path: Path, jobs: int) -> None:

@@ -225,7 +225,7 @@ def _recognised(
             if len(traces) == 1:
                 raise
             if options.strict:
-                raise Refused(f"{str(error).rstrip('.')} (--strict).") from error
+                raise Refused(str(error)) from error
             unread.append((trace.path.name, str(error)))
     return known, unread
 

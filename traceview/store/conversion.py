@@ -160,7 +160,7 @@ def settle(refused: Sequence[Refusal], n_traces: int, options: Options) -> None:
     if len(refused) == n_traces:
         raise InputError(f"none of {n_traces} traces can be read; the first: {refused[0][1]}")
     if options.strict:
-        raise Refused(f"{refused[0][1].rstrip('.')} (--strict).")
+        raise Refused(refused[0][1])
     if options.note:
         reasons = "; ".join(text.rstrip(".") for _, text in refused[:NAMED])
         more = f"; and {len(refused) - NAMED} more" if len(refused) > NAMED else ""
@@ -352,7 +352,7 @@ def _read_source(source: Source, sink: Sink, group: Group, options: Options, don
     n_repaired = sink.facts.get("n_repaired", 0)
     if options.strict and (troubles or n_repaired):
         said = [*troubles, *([f"{n_repaired} events had to be repaired"] if n_repaired else [])]
-        raise Refused(f"{source.path}: {_listed(said)} (--strict).")
+        raise Refused(f"{source.path}: {_listed(said)}")
     if not sink.facts.get("n_kept") and (troubles or not getattr(source.reader, "MAY_BE_EMPTY", False)):
         reason = _listed(troubles) if troubles else "it holds no events"
         raise InputError(f"{source.path} cannot be used: {reason}.")
