@@ -31,17 +31,22 @@ WITH said AS (
 ), told AS MATERIALIZED (
     SELECT row_number() OVER () AS number, * FROM recorded WHERE len(x) >= 3 AND len(w) = len(x)
         AND list_max(list_concat(x, w, dy, stride, padding, dilation, output_padding, [groups])) < 2147483648
-), best AS (
-    -- Around an operator on a tensor subclass (DTensor) stands one with the sizes of the whole.
-    SELECT a.call_id AS op_id, arg_min(t.number, row(coalesce(
-            o.parent_id NOT IN (SELECT id FROM raw.ops WHERE name = 'PythonSubclass'), true),
-        t.stride IS NULL AND t.dy IS NULL, t.position, o.depth, o.id)) AS number
+), candidate AS MATERIALIZED (
+    SELECT a.call_id, o.id, o.parent_id, o.depth, t.*
     FROM raw.ops o JOIN attributed.op a ON a.id = o.id
     JOIN told t ON t.name = o.name AND t.shapes = o.shapes AND t.inputs IS NOT DISTINCT FROM o.inputs
         AND t.types IS NOT DISTINCT FROM o.types
-    GROUP BY a.call_id
+), best AS (
+    -- Around an operator on a tensor subclass (DTensor) stands one with the sizes of the whole, under vmap around the
+    -- one with the sizes of all samples those of its name with the sizes of one. It asks for each gradient by itself.
+    SELECT c.call_id AS op_id, arg_min(c.gradients, row(c.position, c.depth, c.id)) AS gradients,
+        arg_min(c.number, row(coalesce(p.id IS NULL
+            AND c.parent_id NOT IN (SELECT id FROM raw.ops WHERE name = 'PythonSubclass'), true),
+        c.stride IS NULL AND c.dy IS NULL, c.position, if(p.id IS NULL, c.depth, -c.depth), c.id)) AS number
+    FROM candidate c LEFT JOIN candidate p ON p.id = c.parent_id AND p.name = c.name AND (p.x <> c.x OR p.w <> c.w)
+    GROUP BY c.call_id
 ), chosen AS (
-    SELECT b.op_id, t.* FROM best b JOIN told t USING (number)
+    SELECT b.op_id, t.* REPLACE (b.gradients AS gradients) FROM best b JOIN told t USING (number)
 ), sized AS (
     SELECT *,
         CASE

@@ -195,6 +195,7 @@ class Facts:
         for value in inputs:
             for tensor in value if isinstance(value, (list, tuple)) else (value,):
                 if isinstance(tensor, torch.Tensor) and tensor.dim() and tensor.device.type != "meta":
+                    tensor = _of_all_samples(tensor)
                     shape = [_size(tensor, axis) for axis in range(tensor.dim())]
                     told["batch"] = shape[0]
                     told["input"] = {
@@ -483,6 +484,16 @@ def _autocast_dtype():
         if _told(lambda device=device: torch.is_autocast_enabled(device)):
             return _short(torch.get_autocast_dtype(device))
     return None
+
+
+def _of_all_samples(tensor):
+    """The tensor that holds all samples, where `torch.func.vmap` shows a model one; else as it is."""
+    functorch = getattr(torch._C, "_functorch", None)
+    is_wrapped = getattr(functorch, "is_functorch_wrapped_tensor", lambda tensor: False)
+    while is_wrapped(tensor):
+        axis, tensor = functorch.maybe_get_bdim(tensor), functorch.get_unwrapped(tensor)
+        tensor = tensor.movedim(axis, 0) if axis > 0 else tensor
+    return tensor
 
 
 def _size(tensor, axis):

@@ -128,6 +128,28 @@ def test_an_axis_of_a_nested_tensor_has_no_one_size(layout):
     assert (model["batch"], json.dumps(model["input"]["shape"])) == (2, '[2, "?", 64]')
 
 
+@pytest.mark.parametrize(("axis", "shape"), [(0, [8, 1, 4]), (1, [8, 1, 4]), (None, [1, 4, 8])])
+def test_under_vmap_the_batch_is_that_of_all_samples(axis, shape):
+    """It was noted as 1: gradients of each sample were said to be those of a batch of one."""
+    from traceview_inject.torch_model import Facts
+
+    func = pytest.importorskip("torch.func")
+    facts = Facts()
+    facts.see_model(net())
+
+    def loss(scale, sample):
+        facts.see_input([sample.unsqueeze(0)])
+        return (scale * sample).sum()
+
+    scale, samples = torch.ones(()), torch.zeros((4, 8) if axis else (8, 4))
+    if axis is None:
+        func.grad(loss)(scale, torch.zeros(4, 8))
+    else:
+        func.vmap(func.grad(loss), in_dims=(None, axis))(scale, samples)
+    model = facts.chosen()[1]
+    assert (model["batch"], model["input"]["shape"]) == (shape[0], shape)
+
+
 def test_the_model_is_the_largest_that_an_optimizer_trains():
     from traceview_inject.torch_model import Facts
 

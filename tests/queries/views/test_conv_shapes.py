@@ -41,6 +41,31 @@ def test_of_a_tensor_subclass_the_shape_is_that_of_this_rank_s_part(tmp_path: Pa
         assert rows(connection, "SELECT sum(matrix_flop) FROM op_costs") == [(flop,)]
 
 
+def test_under_vmap_the_shape_is_that_of_all_samples(tmp_path: Path) -> None:
+    """The operator is recorded with one sample, and inside of it the one that runs with all eight; for gradients of
+    each sample the batch becomes groups of channels. The FLOP were those of one."""
+    given, w = Given(), (8, 3, 3, 3)
+    conv(given, 0, (1, 3, 16, 16), w, padding=1)
+    given.rows["ops"][-1]["dur_ns"] = 40_000
+    conv(given, 10, (8, 3, 16, 16), w, padding=1)
+    conv_backward(given, 100, (1, 3, 16, 16), w, (1, 8, 16, 16), padding=1)
+    given.rows["ops"][-1]["dur_ns"] = 60_000
+    for at, x, y, groups, mask in (
+        (110, (8, 3, 16, 16), (8, 8, 16, 16), 1, [True, False, False]),
+        (130, (1, 24, 16, 16), (1, 64, 16, 16), 8, [False, True, False]),
+    ):
+        values = ["", "", "", "", [1, 1], [1, 1], [1, 1], False, [0, 0], groups, mask]
+        own = w if groups == 1 else (64, 3, 3, 3)
+        given.op("aten::convolution_backward", at, at + 10, [y, x, own, *[()] * 8], values)
+    with given.open(tmp_path) as connection:
+        flop = 2 * 8 * 8 * 16 * 16 * 3 * 9
+        assert rows(connection, "SELECT input_shape, gradients, flop FROM conv_shapes ORDER BY op_id") == [
+            ([8, 3, 16, 16], [], flop),
+            ([8, 3, 16, 16], ["dgrad", "wgrad"], flop),
+        ]
+        assert rows(connection, "SELECT sum(matrix_flop) FROM op_costs") == [(3 * flop,)]
+
+
 HUGE = 2**62
 
 
