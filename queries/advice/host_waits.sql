@@ -22,8 +22,13 @@
 -- wait_step_pct = { type = "DOUBLE", default = 5, doc = "found above this share of the step, in percent" }
 -- wait_start_ms = { type = "DOUBLE", default = 10, doc = """without a second step: in a wait as long the host does
 -- something else than go on, in milliseconds""" }
-WITH call AS (
-    SELECT a.rank, a.start_ns, regexp_replace(a.name, '_v\d+$', '') AS name,
+WITH thread AS (
+    -- As in host_states: a thread waits for the devices that it launches for.
+    SELECT DISTINCT a.rank, k.kind || ' ' || coalesce(CAST(w.device AS VARCHAR), '?') AS device, a.pid, a.tid
+    FROM (SELECT launch_id, device FROM raw.kernels UNION ALL SELECT launch_id, device FROM raw.memcpys) w
+    JOIN raw.api_calls a ON a.id = w.launch_id CROSS JOIN accelerator k
+), call AS (
+    SELECT a.rank, t.device, a.start_ns, regexp_replace(a.name, '_v\d+$', '') AS name,
         coalesce(o.name, '(no operator)') AS operator,
         CASE WHEN regexp_matches(o.name, '::(_local_scalar_dense|item)$')
                 THEN ' (.item(), float(), bool() or an if on a tensor)'
@@ -31,7 +36,9 @@ WITH call AS (
             WHEN regexp_matches(o.name, '::(copy_|_to_copy)$') AND contains(a.name, 'Synchronize')
                 THEN ' (a copy without non_blocking=True)'
             ELSE '' END || coalesce(format(' at {}:{}', l.file, l.line), '') AS place
-    FROM blocking_calls a LEFT JOIN raw.ops o ON o.id = a.op_id
+    FROM blocking_calls a JOIN thread t ON t.rank = a.rank AND t.pid IS NOT DISTINCT FROM a.pid
+        AND t.tid IS NOT DISTINCT FROM a.tid
+    LEFT JOIN raw.ops o ON o.id = a.op_id
     LEFT JOIN source_lines l ON l.op_id = a.op_id
     WHERE a.cause = 'synchronisation'
 ), drained AS (
@@ -43,7 +50,7 @@ WITH call AS (
     FROM (FROM idle_gaps WHERE synchronisation_ns > 0) g
     JOIN (SELECT rank, greatest(n_devices, 1) AS n_devices, greatest(n_steps, 1) * greatest(n_devices, 1) AS per,
         step_ns, n_steps FROM scope) s ON s.rank = g.rank
-    ASOF LEFT JOIN call c ON c.rank = g.rank AND g.until_ns > c.start_ns
+    ASOF LEFT JOIN call c ON c.rank = g.rank AND c.device = g.device AND g.until_ns > c.start_ns
 ), kinds AS (
     -- One call may let several devices run dry.
     SELECT rank, name, operator, place, count(DISTINCT waited_at_ns) / greatest(any_value(n_steps), 1) AS calls,

@@ -84,6 +84,19 @@ def test_a_wait_in_which_one_of_two_devices_runs_dry_counts_once(tmp_path: Path)
     assert found.evidence == (f"cudaStreamSynchronize under aten::item{READS}: 1.0 times, 0.025 ms",)
 
 
+def test_a_wait_of_a_thread_for_another_device_is_not_named(tmp_path: Path) -> None:
+    """It began last before the first device went on, and was taken for what that one had waited for."""
+    given = steps(51)
+    given.device("NVIDIA A100-SXM4-40GB", device=1)
+    for start in (0, 1000, 2000):
+        given.kernel("ampere_sgemm_128x64_nn", start + 10, start + 990, launched=start + 3, device=1)
+        given.rows["api_calls"][-1]["tid"] = 2
+        given.call("cudaEventSynchronize", start + 150, start + 200)
+        given.rows["api_calls"][-1]["tid"] = 2
+    found = answer(RULE, given, tmp_path, wait_step_pct="1")
+    assert found.evidence == (f"cudaStreamSynchronize under aten::item{READS}: 1.0 times, 0.025 ms",)
+
+
 def recorded(*gaps_us: float) -> Given:
     """A recording without steps, with a pause after each synchronisation."""
     given, at = Given(), 0.0
