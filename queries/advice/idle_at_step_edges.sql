@@ -10,8 +10,9 @@
 -- unless = "The marked steps include more than the training loop (validation, checkpoints)."
 -- needs = ["steps", "several_steps", "kernels"]
 -- [fix]
--- pytorch = """DataLoader(num_workers=n, pin_memory=True, prefetch_factor=k, persistent_workers=True); no .item() or
--- logging at the end of each step; optimizer.zero_grad(set_to_none=True)"""
+-- pytorch = """if a DataLoader gives the batches: num_workers=n, pin_memory=True, prefetch_factor=k, with
+-- persistent_workers=True if the gaps are where epochs begin; no .item() or logging at the end of each step;
+-- optimizer.zero_grad(set_to_none=True)"""
 -- tensorflow = "dataset.prefetch(tf.data.AUTOTUNE), and prefetch_to_device; steps_per_execution=n"
 -- jax = "prefetch with jax.device_put one batch ahead (flax.jax_utils.prefetch_to_device)"
 -- mxnet = "gluon DataLoader(num_workers=n), mx.io.PrefetchingIter"

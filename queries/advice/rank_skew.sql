@@ -9,7 +9,8 @@
 -- needs = ["matched_collectives"]
 -- [fix]
 -- pytorch = """batches of equal cost on all ranks (bucket by length, balance experts); gc.disable() and gc.collect() at
--- the same step on all ranks; one process per socket with its own cores; persistent_workers=True and prefetch_factor"""
+-- the same step on all ranks; one process per socket with its own cores; if workers load the data: prefetch_factor,
+-- with persistent_workers=True if ranks wait where epochs begin"""
 -- any = """batches of equal cost on all ranks; no work on one rank only between two collectives; processor affinity;
 -- data loaded ahead"""
 -- [params]

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 from advised import answer, training
 from given import Given
+
+from traceview.analysis import advice
 
 RULE = "idle_at_step_edges"
 NOTHING = "no long call or operator that was recorded fills that time"
@@ -103,3 +106,11 @@ def test_work_of_the_step_before_is_no_idle_time(tmp_path: Path) -> None:
 def test_an_empty_capture_cannot_tell(tmp_path: Path) -> None:
     found = answer(RULE, Given(), tmp_path)
     assert (found.status, found.reason) == ("cannot tell", "the trace has no steps.")
+
+
+@pytest.mark.parametrize("rule", [RULE, "rank_skew"])
+def test_workers_that_stay_are_advised_where_epochs_begin(rule: str) -> None:
+    """It said so to all, also where no loader or no epoch is in the recording."""
+    (loaded,) = advice.load([rule])
+    (said,) = (part for part in loaded.extra["fix"]["pytorch"].split("; ") if "persistent_workers" in part)
+    assert said.startswith("if ") and re.search(r"persistent_workers=True if .* where epochs begin$", said)
