@@ -26,13 +26,14 @@
 -- of the computing time, in percent""" }
 WITH sent AS (
     SELECT e.rank, lower(e.kind) AS kind, e.step_own_ns AS own_ns,
-        least(e.step_exposed_ns, coalesce(w.step_transfer_ns, e.step_exposed_ns)) AS exposed_ns, e.size_bytes, e.per
+        least(e.step_exposed_ns, coalesce(w.step_transfer_ns, e.step_exposed_ns)) AS exposed_ns, e.size_bytes, e.per,
+        w.step_wait_ns AS wait_ns
     FROM exchanges e LEFT JOIN complete_waits w ON w.rank = e.rank AND w.id = e.id
     WHERE e.is_counted AND e.id NOT IN (SELECT id FROM hung_calls)
 ), kinds AS (
-    SELECT rank, kind, count(*) / any_value(per) AS calls, sum(own_ns / per) AS own_ns,
-        sum(exposed_ns / per) AS exposed_ns,
-        sum(size_bytes / per) AS size_bytes
+    SELECT rank, kind, count(*) AS n, count(wait_ns) AS n_known, n / any_value(per) AS calls,
+        sum(own_ns / per) AS own_ns, sum(exposed_ns / per) AS exposed_ns, sum(size_bytes / per) AS size_bytes,
+        if(rank IN (SELECT rank FROM unknown_waits), NULL, sum(wait_ns / per)) AS wait_ns
     FROM sent GROUP BY rank, kind
 ), compute AS (
     SELECT rank, sum(greatest(end_ns - greatest(start_ns, coalesce(until_ns, start_ns)), 0) / per) AS compute_ns
@@ -45,8 +46,9 @@ SELECT k.rank, format('Collectives run for {:.3f} ms, computing takes {:.3f} ms.
     any_value(c.compute_ns) / 1e6) AS problem,
     'Mostly in ' || nullif(arg_max(kind, own_ns), '(unknown)') AS place, sum(exposed_ns) AS saving_ns,
     coalesce(format('low: {}: how much of it is waiting is not known', any_value(u.told)),
-        'high for the times; ' || coalesce(format('{:.3f} ms of them is waiting for other ranks',
-        any_value(t.wait_ns) / 1e6), if((SELECT count(*) FROM raw.ranks) > 1,
+        'high for the times; ' || coalesce(format('{:.3f} ms of them is waiting for other ranks{}',
+        sum(wait_ns) / 1e6, if(sum(n_known) < sum(n), format(', known of {} of {} calls', sum(n_known), sum(n)), '')),
+        if((SELECT count(*) FROM raw.ranks) > 1,
         'how much of them is waiting for other ranks is not known',
         'one rank cannot show how much of them is waiting for other ranks'))) AS confidence,
     list(format('{}: {:.1f} calls, {:.3f} ms{}', kind, calls, own_ns / 1e6,
@@ -54,7 +56,6 @@ SELECT k.rank, format('Collectives run for {:.3f} ms, computing takes {:.3f} ms.
         ORDER BY own_ns DESC, kind) AS evidence
 FROM kinds k JOIN compute c USING (rank)
 LEFT JOIN unknown_waits u ON u.rank = k.rank
-LEFT JOIN (SELECT rank, wait_ns FROM rank_totals) t ON t.rank = k.rank AND u.rank IS NULL
 GROUP BY k.rank
-HAVING 100.0 * (sum(own_ns) - coalesce(any_value(t.wait_ns), 0)) > $comm_to_compute_pct * any_value(c.compute_ns)
+HAVING 100.0 * (sum(own_ns) - coalesce(sum(wait_ns), 0)) > $comm_to_compute_pct * any_value(c.compute_ns)
 ORDER BY k.rank

@@ -29,12 +29,14 @@
 -- [params]
 -- exposed_step_pct = { type = "DOUBLE", default = 10, doc = "found above this share of the step, in percent" }
 WITH sent AS (
-    SELECT rank, lower(kind) AS kind, step_exposed_ns AS exposed_ns, step_own_ns AS own_ns, per, step_ns
-    FROM exchanges
-    WHERE is_counted AND id NOT IN (SELECT id FROM hung_calls)
+    SELECT e.rank, lower(e.kind) AS kind, e.step_exposed_ns AS exposed_ns, e.step_own_ns AS own_ns, e.per, e.step_ns,
+        -- Hidden or not is known of a call as a whole: the wait is no more than what nothing hides of it.
+        if(w.id IS NULL, NULL, least(w.step_wait_ns, e.step_exposed_ns)) AS wait_ns
+    FROM exchanges e LEFT JOIN complete_waits w ON w.rank = e.rank AND w.id = e.id
+    WHERE e.is_counted AND e.id NOT IN (SELECT id FROM hung_calls)
 ), kinds AS (
-    SELECT rank, kind, count(*) / any_value(per) AS calls, sum(exposed_ns / per) AS exposed_ns,
-        sum(own_ns / per) AS own_ns,
+    SELECT rank, kind, count(*) AS n, count(wait_ns) AS n_known, n / any_value(per) AS calls,
+        sum(exposed_ns / per) AS exposed_ns, sum(own_ns / per) AS own_ns, sum(wait_ns / per) AS wait_ns,
         any_value(step_ns) AS step_ns
     FROM sent GROUP BY rank, kind
 )
@@ -43,15 +45,16 @@ SELECT rank,
         if(has_device, 'nothing computes', 'no recorded operator runs')) AS problem,
     'Mostly in ' || nullif(arg_max(kind, exposed_ns), '(unknown)') AS place, sum(exposed_ns) AS saving_ns,
     coalesce(any_value(told), if(has_device, 'high for the time; ',
-        'medium: a processor may compute what is not an operator; ') || any_value(waiting)) AS confidence,
+        'medium: a processor may compute what is not an operator; ')
+        || coalesce(format('up to {:.3f} ms of it is waiting for other ranks{}', sum(wait_ns) / 1e6,
+                if(sum(n_known) < sum(n), format(', known of {} of {} calls', sum(n_known), sum(n)), '')),
+            if((SELECT count(*) FROM raw.ranks) > 1, 'how much of it is waiting for other ranks is not known',
+            'one rank cannot show how much of it is waiting for other ranks'))) AS confidence,
     list(format('{}: {:.1f} calls, {:.3f} ms, exposed {:.3f} ms', kind, calls, own_ns / 1e6, exposed_ns / 1e6)
         ORDER BY exposed_ns DESC, kind) AS evidence
 FROM (SELECT k.*, k.rank IN (SELECT rank FROM raw.kernels) AS has_device,
-        coalesce(format('up to {:.3f} ms of it is waiting for other ranks', t.exposed_wait_ns / 1e6),
-            if((SELECT count(*) FROM raw.ranks) > 1, 'how much of it is waiting for other ranks is not known',
-            'one rank cannot show how much of it is waiting for other ranks')) AS waiting,
         format('low: {}: how much of it is waiting is not known', u.told) AS told
-    FROM kinds k LEFT JOIN rank_totals t ON t.rank = k.rank LEFT JOIN unknown_waits u ON u.rank = k.rank)
+    FROM kinds k LEFT JOIN unknown_waits u ON u.rank = k.rank)
 GROUP BY rank, has_device
 HAVING 100.0 * sum(exposed_ns) > $exposed_step_pct * any_value(step_ns)
 ORDER BY rank

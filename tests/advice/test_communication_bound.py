@@ -42,6 +42,25 @@ def test_of_several_ranks_it_is_known_how_much_is_waiting(tmp_path: Path) -> Non
             assert found.confidence == f"high for the time{'s' * (rule == RULE)}; {part} is waiting for other ranks"
 
 
+@pytest.mark.parametrize(
+    ("rule", "part"), [(RULE, "0.117 ms of them"), ("exposed_communication", "up to 0.117 ms of it")]
+)
+def test_the_waiting_is_a_part_of_the_time_also_where_not_all_steps_tell_of_it(
+    rule: str, part: str, tmp_path: Path
+) -> None:
+    """Rank 1 is late in the seven steps of twelve that it recorded: of 147 us per step 200 were said to be waiting."""
+    job = Job(ranks=2, steps=12, compute=100, transfer=30, buckets=1, numbered=False)
+    job.late = lambda step, rank: 200.0 * (rank == 1 and step < 7)
+    job.recorded_steps = lambda rank: 7 if rank == 1 else None
+    write(tmp_path, *job.build())
+    with connected(tmp_path) as connection:
+        (found,) = advice.run(connection, advice.load([rule]), {"comm_to_compute_pct": "10"} if rule == RULE else {})
+    assert (found.rank, found.evidence[0].split(", exposed")[0].split(", 1.00")[0]) == (
+        0, "allreduce: 1.0 calls, 0.147 ms",
+    )  # fmt: skip
+    assert found.confidence.endswith(f"{part} is waiting for other ranks, known of 7 of 12 calls")
+
+
 def test_asked_alone_its_bound_is_without_the_waiting(tmp_path: Path) -> None:
     """Nothing hides two collectives of 300 us per step, in the first of which three ranks wait 60 us more."""
     write(tmp_path, *Job(compute=10.0, transfer=300.0, late=lambda step, rank: 60.0 * (rank == 1)).build())
