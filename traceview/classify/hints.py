@@ -9,65 +9,25 @@ Invariant: a hint may let a pattern through that does not match, never hold back
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from collections.abc import Sequence
 
 NOT_A_LITERAL = frozenset("dDwWsSbBAZ")
-GRAM = 3
-MEMO = 1 << 17
-WORD = re.compile("[a-z_]+")
+LEAST = 3
+WORD = re.compile("[a-z_]{3,}")
 OPTIONAL = ("?", "*", "{")
 CLASS = r"\[\^?\]?(?:\\.|[^\]])*\]"
 SYNTAX = re.compile(rf"\\.|{CLASS}|[()|]")
 PIECE = re.compile(rf"(?P<plain>[^\\\[(){{}}.^$?*+|]+)|\\.|{CLASS}|\{{[^}}]*\}}")
 
 
-class HintIndex:
-    """Finds, among many patterns, those of which a literal word occurs in a name.
-
-    A name is cut into its runs of letters and underscores; what each run can mean is remembered, because names share
-    most of their words.
-    """
-
-    def __init__(self, patterns: Sequence[str]) -> None:
-        """The longest literal of a pattern becomes its hint."""
-        self.always: list[int] = []
-        self.by_gram: defaultdict[str, list[tuple[str, int]]] = defaultdict(list)
-        self.memo: dict[str, tuple[int, ...]] = {}
-        for number, pattern in enumerate(patterns):
-            options = [[letters(hint) for hint in hints] for hints in literals(pattern.removeprefix("(?i)"))]
-            options = [hints for hints in options if all(len(hint) >= GRAM for hint in hints)]
-            if not options:
-                self.always.append(number)
-                continue
-            for hint in set(max(options, key=lambda hints: len(min(hints, key=len)))):
-                self.by_gram[hint[:GRAM]].append((hint, number))
-
-    def candidates(self, low: str) -> list[int]:
-        """Numbers of the patterns that may match the lower-cased name, in order."""
-        found = set(self.always)
-        memo = self.memo
-        for word in set(WORD.findall(low)):
-            found.update(memo[word] if word in memo else self.learn(word))
-        return sorted(found)
-
-    def learn(self, word: str) -> tuple[int, ...]:
-        """The patterns that a run of letters may belong to."""
-        if len(self.memo) >= MEMO:
-            self.memo.clear()
-        met = (pair for gram in set(grams(word)) for pair in self.by_gram.get(gram, ()))
-        self.memo[word] = tuple({number for hint, number in met if hint in word})
-        return self.memo[word]
+def hints(pattern: str) -> list[str]:
+    """Words of which one is in every name that matches, in lower case; the empty one where the pattern does not say."""
+    options = [[letters(text) for text in texts] for texts in literals(pattern.removeprefix("(?i)"))]
+    return max(options, key=lambda texts: len(min(texts, key=len)), default=[""])
 
 
-def letters(hint: str) -> str:
+def letters(text: str) -> str:
     """The longest run of letters of a literal text, in lower case."""
-    return max(WORD.findall(hint.lower()), key=len, default="")
-
-
-def grams(text: str) -> list[str]:
-    """Every substring of the index's length."""
-    return [text[i : i + GRAM] for i in range(len(text) - GRAM + 1)]
+    return max(WORD.findall(text.lower()), key=len, default="")
 
 
 def fold(pattern: str) -> str:
@@ -125,7 +85,7 @@ def literals(branch: str) -> list[list[str]]:
             found.append([run])
             run = ""
         i = end
-    return [texts for texts in [*found, [run]] if all(len(text) >= GRAM for text in texts)]
+    return [texts for texts in [*found, [run]] if all(len(text) >= LEAST for text in texts)]
 
 
 def group_literals(group: str) -> list[list[str]]:

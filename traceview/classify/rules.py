@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import itertools
 import re
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
-from traceview.classify.hints import HintIndex, fold, split
+from traceview.classify.hints import LEAST, WORD, fold, hints, split
 from traceview.classify.names import head, readable
 from traceview.paths import read_toml
 
@@ -22,6 +23,8 @@ FOLDER = Path(__file__).resolve().parent
 LIMIT = 4096
 # Functions' own names that are remembered: instantiations of one function share it.
 FUNCTIONS = 1 << 14
+# Words of names for which it is remembered which patterns they can mean: names share most of their words.
+WORDS = 1 << 17
 
 
 @dataclass(frozen=True)
@@ -139,7 +142,18 @@ class RuleSet:
         self.branches = [
             Branch(rule, text) for rule in self.rules for pattern in rule.patterns for text in split(pattern)
         ]
-        self.index = HintIndex([branch.text for branch in self.branches])
+        hinted: defaultdict[str, list[tuple[str, int]]] = defaultdict(list)
+        for number, branch in enumerate(self.branches):
+            for hint in hints(branch.text):
+                hinted[hint[:LEAST]].append((hint, number))
+        self.hinting = lru_cache(WORDS)(
+            lambda word: {
+                number
+                for at in range(max(1, len(word) - LEAST + 1))
+                for hint, number in hinted.get(word[at : at + LEAST], ())
+                if word.startswith(hint, at)
+            }
+        )
 
     def find(self, name: str) -> Found:
         """The first rule that matches `name`, and the direction it read there. The last rule matches every name.
@@ -173,7 +187,7 @@ class RuleSet:
     def match(self, name: str) -> Found:
         """The first rule of which a pattern is found in this text."""
         low = name.lower()
-        for number in self.index.candidates(low):
+        for number in sorted(self.hinting("").union(*map(self.hinting, WORD.findall(low)))):
             branch = self.branches[number]
             match = branch.regex.search(low if branch.folded else name)
             if match:
