@@ -279,6 +279,12 @@ def test_a_first_report_takes_few_queries(tmp_path: Path, monkeypatch: pytest.Mo
         def cursor(self) -> Counted:
             return Counted(self.connection.cursor())
 
+        def __enter__(self) -> Counted:
+            return self
+
+        def __exit__(self, *_error: object) -> None:
+            self.connection.close()
+
         def __getattr__(self, name: str) -> object:
             return getattr(self.connection, name)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 from pathlib import Path
 from typing import Any
@@ -117,7 +116,7 @@ def test_the_step_time_is_the_one_of_the_report(tmp_path: Path, said: list[str])
         "rank-0000.kineto.json": json.dumps({**TRACE, "traceEvents": [*steps, *ops]}),
     }
     assert harvest(left(tmp_path, files, said), 0, 0)
-    with contextlib.closing(store.open_capture(tmp_path)) as connection:
+    with store.open_capture(tmp_path) as connection:
         statistics = reports.run(connection, "steps").sections[0]
     names = [column.name for column in statistics.columns]
     assert statistics.rows[0][names.index("mean_ns")] == 1_200_000

@@ -134,7 +134,7 @@ def _connected(folder: Path, options: Options) -> Iterator[duckdb.DuckDBPyConnec
     from traceview.store import views
 
     connection = views.connect(folder, options)
-    with contextlib.closing(connection), translate_errors():
+    with connection, translate_errors():
         with interruptible(connection):
             yield connection
         views.keep(connection)

@@ -150,7 +150,6 @@ def run(args: argparse.Namespace) -> int:
 
 def _strategy(args: argparse.Namespace) -> int:
     """Print the best combination of times that were not measured here: there is nothing to prove or to apply."""
-    from contextlib import closing
 
     from traceview import store
     from traceview.analysis import reports
@@ -163,7 +162,7 @@ def _strategy(args: argparse.Namespace) -> int:
         raise UsageError("for times of another device, or published ones, give --workspace: what any pass may use.")
     cap = -1 if args.workspace is None else args.workspace
     values = {"cap_bytes": str(cap), "network": args.network or "", "images": str(args.batch or 0)}
-    with closing(store.open_capture(Path(args.model))) as connection:
+    with store.open_capture(Path(args.model)) as connection:
         report = reports.run(connection, "strategy", values, source=args.model)
     _show(args, report, args.model)
     say("not proved: these times were measured elsewhere; no plan is written, as nothing here can apply it")

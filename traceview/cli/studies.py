@@ -6,7 +6,6 @@ import argparse
 import signal
 import time
 from collections.abc import Callable, Sequence
-from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -126,7 +125,7 @@ def answered(folder: Path, name: str) -> Report:
     from traceview import store
     from traceview.analysis import reports
 
-    with closing(store.open_capture(folder)) as connection:
+    with store.open_capture(folder) as connection:
         return reports.run(connection, name, {}, source=str(from_here(folder)))
 
 
@@ -145,7 +144,7 @@ def shown(folder: Path, report: str, sections: Sequence[str], form: str = "table
     from traceview.analysis.model import Report
 
     queries = [query for query in reports.load(report).sections if query.name.endswith(tuple(sections))]
-    with closing(store.open_capture(folder)) as connection:
+    with store.open_capture(folder) as connection:
         parts = tuple(reports.section(connection, query) for query in queries)
     return str(render.renderer(form).render(Report(report, "", "", parts, ())))
 

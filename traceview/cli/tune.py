@@ -199,7 +199,6 @@ def _best(report: Report) -> float | None:
 
 def _compared(folder: Path, for_people: bool) -> Report | None:
     """Compare where the time went in the base and the best, out of a capture of each."""
-    from contextlib import closing
 
     from traceview import store
     from traceview.analysis import compare, reports
@@ -210,7 +209,7 @@ def _compared(folder: Path, for_people: bool) -> Report | None:
         return None
     runs = []
     for path in paths:
-        with closing(store.open_capture(path)) as connection:
+        with store.open_capture(path) as connection:
             runs.append(compare.measure(connection, path.name, None, not compare.has_steps(connection)))
     done = compare.compare(runs)
     if not for_people:

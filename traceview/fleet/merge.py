@@ -89,7 +89,7 @@ def merge(shard: Shard) -> str:
         ranks = building / f"ranks-{first:04d}-{last:04d}"
         ranks.mkdir()
         config = {**confine.SETTINGS, "threads": shard.options.threads or 1}
-        with contextlib.closing(duckdb.connect(":memory:", config=config)) as connection:
+        with duckdb.connect(":memory:", config=config) as connection:
             connection.execute("SET temp_directory = $1", [str(building / "spill")])
             if shard.options.memory_bytes:
                 connection.execute("SET memory_limit = $1", [f"{shard.options.memory_bytes // 1_000_000}MB"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import time
-from contextlib import closing, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -145,7 +145,7 @@ def _asked(capture: Path, *names: str) -> list[list[Any]]:
     from traceview import sql, store
 
     queries = [sql.load(content("queries") / f"{name}.sql") for name in names]
-    with suppress(TraceviewError, duckdb.Error), closing(store.open_capture(capture)) as connection:
+    with suppress(TraceviewError, duckdb.Error), store.open_capture(capture) as connection:
         return [query.run(connection) for query in queries]
     return [[] for _ in queries]
 

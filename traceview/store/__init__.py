@@ -5,7 +5,6 @@ What converts is imported only when something is converted: a cached trace opens
 
 from __future__ import annotations
 
-import contextlib
 import threading
 from collections.abc import Sequence
 from pathlib import Path
@@ -157,7 +156,7 @@ def prepare(path: Path, options: Options | None = None, text: str | None = None)
     """The capture folder behind any input, with the views stored that a query names, all when left out: who may not
     write reads them."""
     folder = converted(path, options)
-    with contextlib.closing(views.connect(folder, options)) as connection:
+    with views.connect(folder, options) as connection:
         views.make(connection, text)
     return folder
 

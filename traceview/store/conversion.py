@@ -173,7 +173,7 @@ def count_left_out(captures: Path, refused: Sequence[Refusal]) -> None:
     beside = captures.with_name(f".{captures.name}")
     query, values = with_left_out("FROM read_parquet($file, hive_partitioning = false)", refused)
     values |= {"file": literal(captures), "path": str(beside)}
-    with contextlib.closing(duckdb.connect(":memory:", config={**confine.SETTINGS, "threads": 1})) as connection:
+    with duckdb.connect(":memory:", config={**confine.SETTINGS, "threads": 1}) as connection:
         connection.execute(f"COPY ({query}) TO $path ({PARQUET}, COMPRESSION zstd)", values)
     beside.replace(captures)
 

@@ -84,7 +84,7 @@ class Stages:
         left = None
         try:
             with _translate_errors(folder):
-                with contextlib.closing(used.connection.cursor()) as connection:
+                with used.connection.cursor() as connection:
                     connection.execute("SET temp_directory = $1", [str(folder / "spill")])
                     yield cast(duckdb.DuckDBPyConnection, Repeated(connection)) if is_reused else connection
                 left = used.emptied() if is_reused else None

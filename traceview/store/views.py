@@ -156,7 +156,7 @@ def ask_each(
 @contextlib.contextmanager
 def beside(connection: duckdb.DuckDBPyConnection) -> Iterator[duckdb.DuckDBPyConnection]:
     """A second connection, for work of another thread: what interrupts the first one ends that, too."""
-    with contextlib.closing(connection.cursor()) as second:
+    with connection.cursor() as second:
         others = connection.others if isinstance(connection, Views) else []
         others.append(plain(second))
         try:
@@ -730,7 +730,7 @@ def _store(task: tuple[tuple[Path, frozenset[str]], Options]) -> None:
     (shard, names), options = task
     # A small shard, of which all is held until it is stored, is held on disk in part.
     options = replace(options, query_bytes=LEAST_BYTES // 4)
-    with contextlib.suppress(InputError), contextlib.closing(connect(shard, options)) as connection:
+    with contextlib.suppress(InputError), connect(shard, options) as connection:
         cast("Views", connection).make(names)
 
 

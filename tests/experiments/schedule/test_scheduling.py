@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -118,7 +117,7 @@ def test_a_plan_that_is_not_faster_is_emptied_and_the_report_says_so(
     assert answer.plan["convolutions_ns"]["the plan"] == answer.modelled_ns["the plan"]
     outcome.keep(answer, journal)
     journal.finish()
-    with closing(store.open_capture(folder)) as connection:
+    with store.open_capture(folder) as connection:
         report = reports.run(connection, "schedule", {})
     assert "confirmed within the training step where" in report.sections[2].doc, "there is no recording to speak of"
     verdict, plans, layers, reasons = (section.rows for section in report.sections)
@@ -220,7 +219,7 @@ def test_processor_time_is_not_told_as_time_of_a_step_and_busy_rounds_are_of_tho
     proof.prove(job(pairs=6, threads=threads), answer, journal)
     outcome.keep(answer, journal)
     journal.finish()
-    with closing(store.open_capture(tmp_path / "r")) as connection:
+    with store.open_capture(tmp_path / "r") as connection:
         verdict = reports.run(connection, "schedule", {}).sections[0].rows
     noisy = "The machine was busy in 6 of 6 rounds: other programs took a tenth of the cores."
     assert verdict[0][1].startswith(said) and ("its wall time cannot be told" in verdict[0][1]) == (threads == 1)
@@ -246,7 +245,7 @@ def test_other_programs_beside_the_passes_are_said_without_a_proof_too(
     journal.add_all({"algorithm_times": rows})
     outcome.keep(answered(), journal)
     journal.finish()
-    with closing(store.open_capture(tmp_path / "results")) as connection:
+    with store.open_capture(tmp_path / "results") as connection:
         verdict = reports.run(connection, "schedule", {}).sections[0].rows
     assert verdict[0][1].endswith("whole steps: not proved end to end.")
     assert [row[1] for row in verdict[1:]] == [said] * (said is not None)
@@ -308,7 +307,7 @@ def test_the_report_says_whether_a_pass_or_whole_steps_with_it_were_no_faster(
     proof.confirmed(job(), answer, journal)
     outcome.keep(answer, journal)
     journal.finish()
-    with closing(store.open_capture(tmp_path / "r")) as connection:
+    with store.open_capture(tmp_path / "r") as connection:
         sections = {each.name: each.rows for each in reports.run(connection, "schedule", {}).sections}
     why = {(row[0], row[1]): row[2] for row in sections["reasons"]}
     no_step = "whole steps with it were no faster"
@@ -328,7 +327,7 @@ def test_a_pass_that_layouts_decided_is_not_called_the_fastest(tmp_path: Path) -
     journal = Journal(tmp_path / "r", {"kind": "schedule"})
     outcome.keep(scheduling.planned(job(), Given([layer], [], ABOUT, "module", "", rows)), journal)
     journal.finish()
-    with closing(store.open_capture(tmp_path / "r")) as connection:
+    with store.open_capture(tmp_path / "r") as connection:
         sections = {each.name: each.rows for each in reports.run(connection, "schedule", {}).sections}
     reasons = {row[1]: row[2:] for row in sections["reasons"]}
     beaten = "the second is faster by itself, but ruled out by layout conversions{} or the error or memory limits"

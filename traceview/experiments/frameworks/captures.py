@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -88,7 +87,7 @@ def parts(capture: Path) -> list[dict[str, Any]]:
         sql.load(content("queries") / name) for name in ("experiments/capture_parts.sql", "pointwise/layers.sql")
     )
     steps = sql.load(content("queries") / "step_time.sql")
-    with closing(store.open_capture(capture)) as connection:
+    with store.open_capture(capture) as connection:
         rows = [dict(zip(split.columns, row, strict=True)) for row in split.run(connection)]
         for row in pointwise.run(connection):
             told = dict(zip(pointwise.columns, row, strict=True))

@@ -6,7 +6,6 @@ on when the run is over.
 
 from __future__ import annotations
 
-import contextlib
 import os
 import statistics
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -244,7 +243,7 @@ def exchanged(folder: Path) -> tuple[Row, list[Row]]:
     """Return a recording's communication: per step, and by collective. Raises `InputError` if it has no steps."""
     names = ("scaling_exchanges", "scaling_collectives")
     queries = [sql.load(content("queries") / "experiments" / f"{name}.sql") for name in names]
-    with contextlib.closing(store.open_capture(folder)) as connection:
+    with store.open_capture(folder) as connection:
         steps, collectives = (
             [dict(zip(query.columns, row, strict=True)) for row in query.run(connection)] for query in queries
         )

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +44,7 @@ def is_elsewhere(path: Path) -> bool:
     if not path.is_dir() or not is_study(path):
         return False
     query = sql.load(content("queries") / "experiments" / "elsewhere.sql")
-    with closing(store.open_capture(path)) as connection:
+    with store.open_capture(path) as connection:
         ((n, n_here),) = query.run(connection)
     return bool(n) and not n_here
 
@@ -58,7 +57,7 @@ def of_study(
     Raises `UsageError` where it holds several networks, batches or numbers of threads and none of them is chosen.
     """
     query = sql.load(content("queries") / "experiments" / "measured_algorithms.sql")
-    with closing(store.open_capture(path)) as connection:
+    with store.open_capture(path) as connection:
         found = query.run(connection)
         names = [column[0] for column in connection.description or ()]
     every = [dict(zip(names, row, strict=True)) for row in found]

@@ -5,7 +5,6 @@ Invariant: a claim rests on final pairs on a quiet machine; where a change of no
 
 from __future__ import annotations
 
-import contextlib
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -383,7 +382,7 @@ CLEARLY_SLOWER = "clearly slower"
 
 def learn(rows: Sequence[Mapping[str, Any]], base: Path) -> None:
     """Remember how far bounds were reached; `base` is the capture of the baseline."""
-    with contextlib.closing(store.open_capture(base)) as connection:
+    with store.open_capture(base) as connection:
         place = findings.ran_on(connection)
     learned.remember(trials_of(rows, place))
 

@@ -294,7 +294,7 @@ def _record(job: Job, folder: Path, environment: Mapping[str, str], name: str) -
 def _bounds(folder: Path) -> dict[str, Bound]:
     """The rule that found something for each option, with the speed-up that it allows; the largest counts."""
     rules = advice.load()
-    with contextlib.closing(store.open_capture(folder)) as connection:
+    with store.open_capture(folder) as connection:
         found = [
             each
             for each in advice_path.run(connection, rules, at_least_pct=AT_LEAST_PCT)
