@@ -25,7 +25,7 @@
 -- comm_to_compute_pct = { type = "DOUBLE", default = 100, doc = """found where communication takes more than this share
 -- of the computing time, in percent""" }
 WITH sent AS (
-    SELECT e.rank, lower(e.kind) AS kind, e.step_own_ns AS own_ns,
+    SELECT e.rank, e.what AS kind, e.step_own_ns AS own_ns,
         least(e.step_exposed_ns, coalesce(w.step_transfer_ns, e.step_exposed_ns)) AS exposed_ns, e.size_bytes, e.per,
         w.step_wait_ns AS wait_ns
     FROM exchanges e LEFT JOIN complete_waits w ON w.rank = e.rank AND w.id = e.id

@@ -29,7 +29,7 @@
 -- [params]
 -- exposed_step_pct = { type = "DOUBLE", default = 10, doc = "found above this share of the step, in percent" }
 WITH sent AS (
-    SELECT e.rank, lower(e.kind) AS kind, e.step_exposed_ns AS exposed_ns, e.step_own_ns AS own_ns, e.per, e.step_ns,
+    SELECT e.rank, e.what AS kind, e.step_exposed_ns AS exposed_ns, e.step_own_ns AS own_ns, e.per, e.step_ns,
         -- Hidden or not is known of a call as a whole: the wait is no more than what nothing hides of it.
         if(w.id IS NULL, NULL, least(w.step_wait_ns, e.step_exposed_ns)) AS wait_ns
     FROM exchanges e LEFT JOIN complete_waits w ON w.rank = e.rank AND w.id = e.id

@@ -21,7 +21,7 @@
 -- bucket_step_pct = { type = "DOUBLE", default = 1, doc = """and where they cost above this share of the step, in
 -- percent""" }
 WITH sent AS (
-    SELECT rank, lower(kind) AS kind, size_bytes, dur_ns, step_exposed_ns AS exposed_ns, per, step_ns
+    SELECT rank, what AS kind, size_bytes, dur_ns, step_exposed_ns AS exposed_ns, per, step_ns
     FROM exchanges
     WHERE is_counted AND size_bytes IS NOT NULL AND id NOT IN (SELECT id FROM hung_calls)
 ), best AS (

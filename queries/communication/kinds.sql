@@ -6,7 +6,7 @@
 -- leave_out = ["mean_ns", "group_size", "algorithm_bytes_per_s", "size_bytes", "bus_bytes_per_s"]
 -- [columns]
 -- rank = "process of the job"
--- kind = "all_reduce, broadcast, ... as recorded, else from the name"
+-- kind = "all_reduce, broadcast, ... in one spelling, as recorded, else from the name"
 -- group_size = "ranks that take part, where recorded"
 -- calls = "kernels or calls"
 -- size_bytes = "bytes of their inputs, where recorded"

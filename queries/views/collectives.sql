@@ -2,8 +2,9 @@
 -- that of its name and whose size is not known. `exchanges` has what of their time is exposed."""
 -- [columns]
 -- id = "that of the recorded call, else that of the kernel"
+-- kind = "in one spelling: all_reduce, all_gather, reduce_scatter, all_to_all, broadcast, send_recv ..."
 -- step = "step in which its kernel was launched, or else in which it began; NULL outside of steps"
-SELECT c.*, c.start_ns + c.dur_ns AS end_ns,
+SELECT c.* REPLACE (collective_kind(c.kind) AS kind), c.start_ns + c.dur_ns AS end_ns,
     CASE WHEN c.kernel_id IS NOT NULL THEN k.step WHEN c.start_ns < s.end_ns THEN s.step END AS step
 FROM raw.collectives c LEFT JOIN raw.kernels k ON k.id = c.kernel_id
 ASOF LEFT JOIN steps s ON s.rank = c.rank AND c.start_ns >= s.start_ns

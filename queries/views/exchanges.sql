@@ -5,8 +5,8 @@
 -- id = "the kernel, operator or collective"
 -- rank = "process of the job"
 -- name = "as recorded"
--- kind = "as recorded, else from the name"
--- what = "kind in one spelling: all_reduce, all_gather, reduce_scatter, all_to_all, broadcast, send_recv ..."
+-- what = """kind, as recorded, else from the name, in one spelling: all_reduce, all_gather, reduce_scatter, all_to_all,
+-- broadcast, send_recv ..."""
 -- group_name = "process group, where recorded"
 -- sequence = "number of the call in its group, where recorded"
 -- step = "step in which it was launched, else in which it began; NULL outside of steps"
@@ -75,20 +75,15 @@ WITH sent AS (
         ASOF LEFT JOIN busy_until z ON z.rank = w.rank AND w.end_ns >= z.start_ns
     )
 ), named AS (
-    SELECT *, regexp_replace(lower(told), '[^a-z()]', '', 'g') AS short
-    FROM (
-        SELECT *, coalesce(kind, nullif(regexp_extract(name,
-            '(?i)(all_?reduce|all_?gather|reduce_?scatter|broadcast|all_?to_?all|send_?recv|reduce)', 1), ''),
-            '(unknown)') AS told
-        FROM bounded
-    )
+    SELECT *, collective_kind(coalesce(kind, nullif(regexp_extract(name,
+        '(?i)(all_?reduce|all_?gather|reduce_?scatter|broadcast|all_?to_?all|send_?recv|reduce)', 1), ''),
+        '(unknown)')) AS told
+    FROM bounded
 )
-SELECT b.id, b.rank, b.name, b.told AS kind,
-    CASE WHEN short LIKE 'allreduce%' THEN 'all_reduce' WHEN short LIKE 'allgather%' THEN 'all_gather'
-        WHEN short LIKE 'reducescatter%' THEN 'reduce_scatter' WHEN short LIKE 'alltoall%' THEN 'all_to_all'
-        -- NCCL sends what an all-to-all moves with the kernel that sends from one rank to another.
-        WHEN short LIKE 'sendrecv%' AND regexp_matches(op_path, '(?i)all_?to_?all') THEN 'all_to_all'
-        WHEN short LIKE 'sendrecv%' THEN 'send_recv' ELSE lower(told) END AS what,
+SELECT b.id, b.rank, b.name,
+    -- NCCL sends what an all-to-all moves with the kernel that sends from one rank to another.
+    if(told = 'send_recv' AND coalesce(regexp_matches(op_path, '(?i)all_?to_?all'), false), 'all_to_all', told)
+        AS what,
     b.size_bytes, b.group_size, b.group_name, b.group_ranks, b.group_description, b.sequence, b.dtype,
     b.phase, b.start_ns, b.end_ns, b.end_ns - b.start_ns AS dur_ns,
     b.until_ns - b.from_ns AS own_ns, CAST(b.computed_until_ns - b.computed_before_ns AS BIGINT) AS hidden_ns,

@@ -97,10 +97,11 @@ WITH named AS MATERIALIZED (
     -- Least bytes that a rank has to send: NCCL tests, PERFORMANCE.md.
     SELECT l.rank, k.op_id, l.name AS op_name, 'collective' AS family, CAST(NULL AS VARCHAR) AS direction,
         l.dtype AS type, 0 AS matrix_flop, 0 AS executed_flop, 0 AS vector_flop,
-        CAST(CASE WHEN l.group_size < 2 THEN 0 WHEN l.kind = 'all_reduce' THEN 2.0 * (l.group_size - 1) / l.group_size
-            WHEN l.kind = 'all_gather' THEN 1.0 * (l.group_size - 1)
-            WHEN l.kind IN ('reduce_scatter', 'all_to_all') THEN 1.0 * (l.group_size - 1) / l.group_size
-            ELSE 1 END * l.size_bytes AS BIGINT) AS bytes, 'collective' AS model, 'the profiler''s record' AS how,
+        CAST(if(l.group_size < 2, 0, CASE collective_kind(l.kind)
+            WHEN 'all_reduce' THEN 2.0 * (l.group_size - 1) / l.group_size WHEN 'all_gather' THEN l.group_size - 1.0
+            WHEN 'reduce_scatter' THEN 1.0 * (l.group_size - 1) / l.group_size
+            WHEN 'all_to_all' THEN 1.0 * (l.group_size - 1) / l.group_size
+            ELSE 1 END) * l.size_bytes AS BIGINT) AS bytes, 'collective' AS model, 'the profiler''s record' AS how,
         if(bytes IS NULL, 'bytes or ranks are not recorded', NULL) AS reason,
         false AS is_recompute, k.layer, k.step, coalesce(k.dur_ns, l.dur_ns) AS busy_ns, false AS is_tf32
     FROM raw.collectives l LEFT JOIN raw.kernels k ON k.id = l.kernel_id

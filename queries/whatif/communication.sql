@@ -31,7 +31,7 @@ WITH sent AS (
     FROM (SELECT *, max(end_ns) OVER (PARTITION BY rank ORDER BY start_ns, end_ns DESC, id
         ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
             AS until_ns
-        FROM exchanges WHERE is_counted AND regexp_matches(kind, '(?i)^all_?reduce') AND size_bytes > 0
+        FROM exchanges WHERE is_counted AND what = 'all_reduce' AND size_bytes > 0
             AND group_size > 1)
     GROUP BY rank
 ), exposed AS (

@@ -56,7 +56,7 @@ def test_the_waiting_is_a_part_of_the_time_also_where_not_all_steps_tell_of_it(
     with connected(tmp_path) as connection:
         (found,) = advice.run(connection, advice.load([rule]), {"comm_to_compute_pct": "10"} if rule == RULE else {})
     assert (found.rank, found.evidence[0].split(", exposed")[0].split(", 1.00")[0]) == (
-        0, "allreduce: 1.0 calls, 0.147 ms",
+        0, "all_reduce: 1.0 calls, 0.147 ms",
     )  # fmt: skip
     assert found.confidence.endswith(f"{part} is waiting for other ranks, known of 7 of 12 calls")
 

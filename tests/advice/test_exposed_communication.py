@@ -24,7 +24,7 @@ def steps(exchange_us: float) -> Given:
 
 def test_above_the_threshold_what_nothing_hides_is_the_bound(tmp_path: Path) -> None:
     found = answer(RULE, steps(101), tmp_path)
-    assert (found.status, found.saving_ns, found.place) == ("found", 101_000, "Mostly in allreduce")
+    assert (found.status, found.saving_ns, found.place) == ("found", 101_000, "Mostly in all_reduce")
     assert found.problem == "Collectives run for 0.151 ms, of which 0.101 ms while nothing computes."
 
 

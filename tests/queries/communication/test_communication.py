@@ -123,7 +123,7 @@ def test_kernels_without_recorded_arguments_are_calls_too(tmp_path: Path) -> Non
     given.add("collectives", kernel_id=77, kind="allreduce", size_bytes=4_000, start_ns=0, dur_ns=10_000)
     query = "SELECT kernel_id, kind, size_bytes, dur_ns FROM collectives ORDER BY start_ns"
     assert given.open(tmp_path).execute(query).fetchall() == [
-        (77, "allreduce", 4_000, 10_000),
+        (77, "all_reduce", 4_000, 10_000),
         (78, "all_reduce", None, 30_000),
     ]
 

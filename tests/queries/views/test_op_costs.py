@@ -148,6 +148,28 @@ def test_a_product_of_a_cpu_does_not_wait_for_what_it_gathers(tmp_path: Path) ->
     assert found == [("aten::mm", FLOP, 35_000), ("gloo:all_gather", 0, 36_000)]
 
 
+@pytest.mark.parametrize(
+    ("kind", "spelled", "sent"),
+    [
+        ("allreduce", "all_reduce", 600),
+        ("AllReduce", "all_reduce", 600),
+        ("_allgather_base", "all_gather", 1200),
+        ("_reduce_scatter_base", "reduce_scatter", 300),
+        ("all_to_allv", "all_to_all", 300),
+        ("sendrecv", "send_recv", 400),
+        ("Broadcast", "broadcast", 400),
+    ],
+)
+def test_a_collective_costs_the_same_in_every_spelling(tmp_path: Path, kind: str, spelled: str, sent: int) -> None:
+    """Bytes that one of four ranks has to send of its 400: an `allreduce` had those of a broadcast."""
+    given = Given()
+    given.collective(f"gloo:{kind}", 10, 90, kind=kind, size_bytes=400, group_size=4)
+    connection = given.open(tmp_path)
+    assert rows(connection, "SELECT bytes FROM op_costs") == [(sent,)]
+    assert rows(connection, "SELECT kind FROM collectives") == rows(connection, "SELECT what FROM exchanges")
+    assert rows(connection, "SELECT kind FROM collectives") == [(spelled,)]
+
+
 def test_an_exchange_beside_a_product_covers_what_operators_send(tmp_path: Path) -> None:
     """A CPU starts an all-reduce of 80 us in 5, which threads of gloo do while it multiplies for 95."""
     given = Given()
