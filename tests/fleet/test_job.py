@@ -189,10 +189,10 @@ def _names(target: Path) -> list[tuple[int, list[str]]]:
 
 def test_the_second_of_two_conversions_leaves_the_first_alone(tmp_path: Path) -> None:
     place = tmp_path / ".job.partial"
-    with job._parts_folder(tmp_path / "job", True) as first:
+    with job._parts_folder(Fleet(), tmp_path / "job") as first:
         with (
             pytest.raises(UsageError, match="another conversion is at work"),
-            job._parts_folder(tmp_path / "job", True),
+            job._parts_folder(Fleet(), tmp_path / "job"),
         ):
             raise AssertionError("two conversions write to one folder")
         assert first == place and place.is_dir()

@@ -7,6 +7,7 @@ some dozen ranks, each an ordinary capture. Invariant: the rows are those that r
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -63,6 +64,9 @@ class Fleet:
 
     def clean(self, target: Path) -> None:
         """Remove what was kept, when `target` is complete."""
-        from traceview.fleet import job
+        shutil.rmtree(self.place(target), ignore_errors=True)
 
-        job.clean(target)
+    @staticmethod
+    def place(target: Path) -> Path:
+        """The folder for what is done until `target` is complete."""
+        return target.with_name(f".{target.name}.partial")

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
-import shutil
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
@@ -45,7 +44,7 @@ def convert(
     """
     jobs = fleet.jobs or os.cpu_count() or 1
     run: Run = partial(processes.run, jobs)
-    with _parts_folder(target, fleet.resumes) as place, contextlib.ExitStack() as stack:
+    with _parts_folder(fleet, target) as place, contextlib.ExitStack() as stack:
         if fleet.dask:
             run = stack.enter_context(on_dask(fleet.dask, jobs))
         tasks = parts.plan(groups, place, jobs, options)
@@ -60,11 +59,6 @@ def convert(
             options.enter(MERGING, n_merged, len(shards))
         sweep(parts.BUILDING, folder, young_seconds=0)
     return known
-
-
-def clean(target: Path) -> None:
-    """Remove what was kept, when `target` is complete."""
-    shutil.rmtree(_place(target), ignore_errors=True)
 
 
 def _read(run: Run, tasks: list[parts.Task], options: Options) -> list[parts.Part]:
@@ -85,19 +79,15 @@ def _read(run: Run, tasks: list[parts.Task], options: Options) -> list[parts.Par
     return [done[number] for number in range(len(tasks))]
 
 
-def _place(target: Path) -> Path:
-    return target.with_name(f".{target.name}.partial")
-
-
 @contextlib.contextmanager
-def _parts_folder(target: Path, resumes: bool) -> Iterator[Path]:
-    """A folder beside `target` that stays where work ends early.
+def _parts_folder(fleet: Fleet, target: Path) -> Iterator[Path]:
+    """The folder for what is done, which stays where work ends early.
 
     One conversion at a time uses it; its lock dies with the process.
     """
-    place = _place(target)
+    place = fleet.place(target)
     has_parts = place.exists() and any(not path.name.startswith(".") for path in place.iterdir())
-    if has_parts and not resumes:
+    if has_parts and not fleet.resumes:
         raise UsageError(f"an interrupted conversion left its work in {place}; use --resume, or remove that folder.")
     try:
         place.mkdir(exist_ok=True)
