@@ -17,15 +17,20 @@
 -- path_pct = "of path"
 WITH every AS (
     SELECT name, kind, count(DISTINCT id) AS n, sum(end_ns - start_ns) AS all_ns FROM critical_task GROUP BY name, kind
+), launched AS (
+    SELECT name, kind, arg_max(op_name, (dur_ns, op_name)) AS op_name FROM (
+        SELECT name, kind, op_name, sum(dur_ns) AS dur_ns FROM critical_part WHERE edge IS NULL GROUP BY ALL)
+    GROUP BY name, kind
 ), whole AS (
     SELECT sum(dur_ns) AS dur_ns FROM critical_part
 )
-SELECT p.name, p.kind, arg_max(p.op_name, p.dur_ns) AS op_name, count(DISTINCT p.id) AS n,
+SELECT p.name, p.kind, any_value(l.op_name) AS op_name, count(DISTINCT p.id) AS n,
     CAST(sum(p.dur_ns) AS BIGINT) AS dur_ns,
     100.0 * sum(p.dur_ns) / nullif(any_value(w.dur_ns), 0) AS path_pct, any_value(e.n) AS "all",
     CAST(any_value(e.all_ns) AS BIGINT) AS all_ns
 FROM critical_part p CROSS JOIN whole w
 LEFT JOIN every e ON e.name IS NOT DISTINCT FROM p.name AND e.kind = p.kind
+LEFT JOIN launched l ON l.name IS NOT DISTINCT FROM p.name AND l.kind = p.kind
 WHERE p.edge IS NULL AND p.kind IS NOT NULL
 GROUP BY p.name, p.kind
 ORDER BY sum(p.dur_ns) DESC, p.name, p.kind

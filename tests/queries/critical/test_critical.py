@@ -65,6 +65,20 @@ def test_an_operator_is_counted_once_whatever_its_pieces(tmp_path: Path) -> None
     assert {row["name"]: row["all"] for row in section(connection, "critical/longest")}["aten::mm"] == 1
 
 
+def test_the_operator_of_a_kernel_is_that_of_most_of_its_time_on_the_path(tmp_path: Path) -> None:
+    """Not that of its longest launch."""
+    given = Given()
+    given.span("step", "step#1", 0, 900)
+    given.op("aten::mm", 10, 40)
+    given.op("aten::bmm", 50, 120)
+    given.kernel(SGEMM, 30, 330, launched=20)
+    for place in range(3):
+        given.kernel(SGEMM, 331 + 180 * place, 510 + 180 * place, launched=60 + 10 * place)
+    given.call("cudaDeviceSynchronize", 130, 890)
+    connection = prepared(tmp_path, given)
+    assert {row["name"]: row["op_name"] for row in section(connection, "critical/longest")}[SGEMM] == "aten::bmm"
+
+
 def test_the_path_from_launch_over_the_stream_to_the_synchronisation(tmp_path: Path) -> None:
     connection = prepared(tmp_path, one_step())
     assert parts(connection) == [
