@@ -44,6 +44,20 @@ def test_what_an_mtia_device_waits_for_is_no_work(tmp_path: Path) -> None:
     ]
 
 
+def test_memory_that_an_xpu_driver_did_not_allocate_is_pageable(tmp_path: Path) -> None:
+    names = {
+        "Memcpy M2D (MEMORY(Unknown) -> DEVICE)": ("memcpy_htod", "HtoD", "pageable", "device"),
+        "Memcpy D2M (DEVICE -> MEMORY(Unknown))": ("memcpy_dtoh", "DtoH", "device", "pageable"),
+        "Memcpy D2D (DEVICE -> DEVICE)": ("memcpy_dtod", "DtoD", "device", "device"),
+        "Memcpy S2D (SHARED -> DEVICE)": ("other", "unknown", "shared", "device"),
+    }
+    place = {"pid": 0, "args": {"device": 0, "stream": 7, "bytes": 4096}}
+    copies = [event("gpu_memcpy", name, ts=10 * at, **place) for at, name in enumerate(names)]
+    found = opened(tmp_path, text(OP, *copies))
+    query = "SELECT name, category, direction, src_kind, dst_kind FROM memcpys"
+    assert {name: tuple(facts) for name, *facts in rows(found, query)} == names
+
+
 @pytest.mark.long
 @pytest.mark.parametrize(
     ("category", "name", "is_host"),

@@ -1,5 +1,7 @@
 -- title = "Kineto: memory copies and memsets"
--- doc = "The direction and the kinds of memory stand only in the name, as in `Memcpy HtoD (Pageable -> Device)`."
+-- doc = """The direction and the kinds of memory stand only in the name, as in `Memcpy HtoD (Pageable -> Device)`. An
+-- XPU's driver calls what it did not allocate memory, as in `Memcpy M2D (MEMORY(Unknown) -> DEVICE)`: pageable memory
+-- of the host."""
 -- [args]
 -- device = "BIGINT"
 -- context = "BIGINT"
@@ -16,17 +18,17 @@ SELECT
     args.stream AS stream,
     CASE
         WHEN contains(cat, 'memset') THEN 'memset'
-        WHEN regexp_matches(name, 'HtoD|H2D|HostToDevice') THEN 'HtoD'
-        WHEN regexp_matches(name, 'DtoH|D2H|DeviceToHost') THEN 'DtoH'
+        WHEN regexp_matches(name, 'HtoD|[HM]2D|HostToDevice') THEN 'HtoD'
+        WHEN regexp_matches(name, 'DtoH|D2[HM]|DeviceToHost') THEN 'DtoH'
         WHEN regexp_matches(name, 'DtoD|D2D|DeviceToDevice') THEN 'DtoD'
         WHEN regexp_matches(name, 'PtoP|P2P|PeerToPeer') THEN 'PtoP'
-        WHEN regexp_matches(name, 'HtoH|H2H|HostToHost') THEN 'HtoH'
+        WHEN regexp_matches(name, 'HtoH|[HM]2[HM]|HostToHost') THEN 'HtoH'
         ELSE 'unknown'
     END AS direction,
-    nullif(regexp_replace(lower(regexp_extract(name, '\(([\w ]+) -> [\w ]+\)', 1)),
+    nullif(regexp_replace(replace(lower(regexp_extract(name, '\((.+) -> .+\)', 1)), 'memory(unknown)', 'pageable'),
         ' static$|^(unknown|unrecognized)$', ''), '') AS src_kind,
-    nullif(regexp_replace(lower(regexp_extract(name, '(?: -> |^Memset \()([\w ]+)\)', 1)),
-        ' static$|^(unknown|unrecognized)$', ''), '') AS dst_kind,
+    nullif(regexp_replace(replace(lower(regexp_extract(name, '(?: -> |^Memset \()(.+)\)', 1)),
+        'memory(unknown)', 'pageable'), ' static$|^(unknown|unrecognized)$', ''), '') AS dst_kind,
     args."fromDevice" AS src_device,
     args."toDevice" AS dst_device,
     args.bytes AS size_bytes,
