@@ -75,9 +75,11 @@ WITH sent AS (
         ASOF LEFT JOIN busy_until z ON z.rank = w.rank AND w.end_ns >= z.start_ns
     )
 ), named AS (
-    SELECT *, collective_kind(coalesce(kind, nullif(regexp_extract(name,
-        '(?i)(all_?reduce|all_?gather|reduce_?scatter|broadcast|all_?to_?all|send_?recv|reduce)', 1), ''),
-        '(unknown)')) AS told
+    -- Servers' own reductions over all ranks, of vLLM, SGLang and AITER, do not call themselves that.
+    SELECT *, collective_kind(coalesce(kind,
+        if(regexp_matches(name, '(?i)cross_device_reduce|quick_?reduce'), 'all_reduce', NULL),
+        nullif(regexp_extract(name, '(?i)(all[-_]?reduce|all[-_]?gather|reduce[-_]?scatter|broadcast|'
+            || 'all[-_]?to[-_]?all|send[-_]?recv|reduce)', 1), ''), '(unknown)')) AS told
     FROM bounded
 )
 SELECT b.id, b.rank, b.name,

@@ -74,6 +74,23 @@ def test_a_copy_does_not_hide_communication(tmp_path: Path) -> None:
     assert pick(section(given.open(tmp_path), "communication/summary"), "exposed_ns") == [(10_000,)]
 
 
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("void vllm::cross_device_reduce_1stage<__nv_bfloat16, 2>(vllm::RankData*, int)", "all_reduce"),
+        ("void quickreduce::allreduce_prototype_twoshot<quickreduce::AllReduceTwoshot<__half>>(int)", "all_reduce"),
+        ("all-gather-start.1", "all_gather"),
+        ("reduce-scatter.5", "reduce_scatter"),
+        ("all-to-all.2", "all_to_all"),
+        ("ncclDevKernel_Reduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)", "reduce"),
+    ],
+)
+def test_the_kind_of_a_collective_is_read_from_the_name_of_its_kernel(name: str, kind: str, tmp_path: Path) -> None:
+    given = Given()
+    given.kernel(name, 0, 10)
+    assert given.open(tmp_path).execute("SELECT what FROM exchanges").fetchall() == [(kind,)]
+
+
 @pytest.mark.parametrize(("until", "waits"), [(200, True), (260, False)])
 def test_a_gradient_that_waits_for_an_exchange_computes_nothing(until: float, waits: bool, tmp_path: Path) -> None:
     """FSDP gathers parameters before a product's gradient; what ends later was only begun there."""
