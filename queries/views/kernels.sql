@@ -12,7 +12,9 @@
 -- call_id = "outermost convolution operator around its launch"
 SELECT
     k.id, k.rank, k.device, k.stream, k.name,
-    coalesce(p.category, n.category, 'other') AS category,
+    coalesce(p.category, if(n.category = 'layout_transpose' AND k.op_id IN (SELECT id FROM raw.ops
+        WHERE starts_with(path, 'aten::copy_ <') AND keeps_layout(shapes, strides)), 'copy', NULL), n.category, 'other')
+        AS category,
     CASE WHEN p.id IS NULL THEN n.algorithm ELSE p.algorithm END AS algorithm,
     CASE WHEN p.id IS NULL THEN n.direction ELSE p.direction END AS direction,
     CASE WHEN p.id IS NULL THEN n.role ELSE p.role END AS role,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -119,3 +120,26 @@ def test_a_filters_transpose_is_told_from_an_images(tmp_path: Path) -> None:
         given.kernel(name, 10 * place, 10 * place + 5 - place)
     found = section(given.open(tmp_path), "layout/changes")
     assert pick(found, "source", "target") == [("filter", "filter"), ("(unknown)", "(unknown)")]
+
+
+@pytest.mark.parametrize(
+    ("strides", "category"),
+    [
+        ([[1024, 1], [3072, 1]], "copy"),  # Columns of a wider matrix.
+        ([[1024, 1], [0, 1]], "copy"),  # One row, repeated.
+        ([[1024, 1], [1, 4096]], "layout_transpose"),
+        (None, "layout_transpose"),
+    ],
+)
+def test_a_copy_in_the_order_of_its_source_changes_no_layout(
+    strides: list[list[int]] | None, category: str, tmp_path: Path
+) -> None:
+    given = Given()
+    given.op("aten::contiguous", 0, 10)
+    given.op("aten::clone", 1, 9)
+    given.op("aten::copy_", 2, 8, [(4096, 1024), (4096, 1024), ()])
+    given.rows["ops"][-1]["strides"] = json.dumps([*strides, []]) if strides else None
+    given.kernel("void at::native::elementwise_kernel<128, 2, direct_copy_kernel_cuda>(int)", 20, 30, launched=3)
+    connection = given.open(tmp_path)
+    assert connection.execute("SELECT category FROM kernels").fetchall() == [(category,)]
+    assert connection.execute("SELECT category FROM ops WHERE name = 'aten::copy_'").fetchall() == [(category,)]
