@@ -44,6 +44,21 @@ def test_what_an_mtia_device_waits_for_is_no_work(tmp_path: Path) -> None:
     ]
 
 
+def test_what_an_mtia_device_requests_of_its_dma_is_copied(tmp_path: Path) -> None:
+    def copy(direction: str, size: int, **when: float) -> dict[str, Any]:
+        args = {"stream": 102, "direction": direction, "size": size, "sqid": 1}
+        return event("mtia_ccp_events", "dma_request", pid=9, tid=408, args=args, **when)
+
+    up, down = copy("HOST_TO_DEVICE", 1852, ts=130, dur=14), copy("DEVICE_TO_HOST", 16, ts=150, dur=8)
+    found = opened(tmp_path, text(OP, event("mtia_ccp_events", "fc-dtype_Float", pid=9), up, down))
+    query = "SELECT direction, category, size_bytes, dur_ns, stream FROM memcpys ORDER BY start_ns"
+    assert rows(found, query) == [
+        ("HtoD", "memcpy_htod", 1852, 14_000, 102),
+        ("DtoH", "memcpy_dtoh", 16, 8_000, 102),
+    ]
+    assert rows(found, "SELECT name FROM raw.kernels") == [("fc-dtype_Float",)]
+
+
 def test_memory_that_an_xpu_driver_did_not_allocate_is_pageable(tmp_path: Path) -> None:
     names = {
         "Memcpy M2D (MEMORY(Unknown) -> DEVICE)": ("memcpy_htod", "HtoD", "pageable", "device"),

@@ -1,7 +1,7 @@
 -- title = "Kineto: memory copies and memsets"
 -- doc = """The direction and the kinds of memory stand only in the name, as in `Memcpy HtoD (Pageable -> Device)`. An
 -- XPU's driver calls what it did not allocate memory, as in `Memcpy M2D (MEMORY(Unknown) -> DEVICE)`: pageable memory
--- of the host."""
+-- of the host. A `dma_request` of an MTIA device has its direction, as HOST_TO_DEVICE, and its size in arguments."""
 -- [args]
 -- device = "BIGINT"
 -- context = "BIGINT"
@@ -9,6 +9,8 @@
 -- fromDevice = "BIGINT"
 -- toDevice = "BIGINT"
 -- bytes = "BIGINT"
+-- size = "BIGINT"
+-- direction = "VARCHAR"
 -- correlation = "BIGINT"
 -- "External id" = "BIGINT"
 SELECT
@@ -18,11 +20,11 @@ SELECT
     args.stream AS stream,
     CASE
         WHEN contains(cat, 'memset') THEN 'memset'
-        WHEN regexp_matches(name, 'HtoD|[HM]2D|HostToDevice') THEN 'HtoD'
-        WHEN regexp_matches(name, 'DtoH|D2[HM]|DeviceToHost') THEN 'DtoH'
-        WHEN regexp_matches(name, 'DtoD|D2D|DeviceToDevice') THEN 'DtoD'
-        WHEN regexp_matches(name, 'PtoP|P2P|PeerToPeer') THEN 'PtoP'
-        WHEN regexp_matches(name, 'HtoH|[HM]2[HM]|HostToHost') THEN 'HtoH'
+        WHEN regexp_matches(told, 'HtoD|[HM]2D|HostToDevice|HOST_TO_DEVICE') THEN 'HtoD'
+        WHEN regexp_matches(told, 'DtoH|D2[HM]|DeviceToHost|DEVICE_TO_HOST') THEN 'DtoH'
+        WHEN regexp_matches(told, 'DtoD|D2D|DeviceToDevice|DEVICE_TO_DEVICE') THEN 'DtoD'
+        WHEN regexp_matches(told, 'PtoP|P2P|PeerToPeer') THEN 'PtoP'
+        WHEN regexp_matches(told, 'HtoH|[HM]2[HM]|HostToHost') THEN 'HtoH'
         ELSE 'unknown'
     END AS direction,
     nullif(regexp_replace(replace(lower(regexp_extract(name, '\((.+) -> .+\)', 1)), 'memory(unknown)', 'pageable'),
@@ -31,8 +33,7 @@ SELECT
         'memory(unknown)', 'pageable'), ' static$|^(unknown|unrecognized)$', ''), '') AS dst_kind,
     args."fromDevice" AS src_device,
     args."toDevice" AS dst_device,
-    args.bytes AS size_bytes,
+    coalesce(args.bytes, args.size) AS size_bytes,
     args.correlation AS correlation,
     args."External id" AS external_id
-FROM event
-WHERE goes_to = 'memcpys'
+FROM (SELECT *, concat_ws(' ', name, args.direction) AS told FROM event WHERE goes_to = 'memcpys')

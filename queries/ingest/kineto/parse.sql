@@ -46,8 +46,9 @@ SELECT *,
         WHEN ph IS NULL OR start_ns IS NULL OR (ph = 'X' AND dur_ns IS NULL) THEN NULL
         -- PyTorch 1 wrote annotations as operators.
         WHEN ph IN ('X', 'B') AND cat = 'operator' AND contains(name, '#') THEN 'ranges'
-        -- An MTIA device writes what it waits for among what it runs.
+        -- An MTIA device writes what it waits for and what it copies among what it runs.
         WHEN cat = 'mtia_ccp_events' AND name IN ('event_wait', 'event_record') THEN 'events'
+        WHEN cat = 'mtia_ccp_events' AND name = 'dma_request' THEN 'memcpys'
         WHEN ph IN ('X', 'B') THEN coalesce($tables[cat], 'events')
         WHEN ph IN ('s', 'f') THEN 'links'
         WHEN name = '[memory]' AND coalesce(args."Total Allocated", args."Total Reserved") IS NOT NULL THEN 'counters'
