@@ -90,11 +90,13 @@ WITH work AS (
 ), job AS (
     SELECT count(*) AS n FROM raw.ranks
 ), doubt AS (
-    SELECT rank, 1 AS place, format('The device''s work was not recorded ({}): how busy it was is not known',
+    SELECT rank, 1 AS place, if(n_rows > 0,
+        format('The work of the NPU is in the file ({:,} rows) and is not read: how busy it was is not known', n_rows),
+        format('The device''s work was not recorded ({}): how busy it was is not known',
         concat_ws(', ', if(n_launches > 0, format('{:,} launch{}', n_launches, if(n_launches = 1, '', 'es')), NULL),
             if(n_operators > 0, format('{:,} operator{} of a GPU''s library', n_operators,
                 if(n_operators = 1, '', 's')), NULL),
-            if(n_launches + n_operators = 0, 'events of its runtime', NULL))) AS text
+            if(n_launches + n_operators = 0, 'events of its runtime', NULL)))) AS text
     FROM unrecorded
     UNION ALL
     SELECT rank, 0, format('The file is of no profiler that is known: its {:,} spans are taken for marks of the '

@@ -73,6 +73,19 @@ def test_memory_that_an_xpu_driver_did_not_allocate_is_pageable(tmp_path: Path) 
     assert {name: tuple(facts) for name, *facts in rows(found, query)} == names
 
 
+@pytest.mark.parametrize("n_ops", [1, 400])
+def test_rows_of_an_npu_are_not_read_and_that_is_said(tmp_path: Path, n_ops: int) -> None:
+    """The profiler of Ascend's torch_npu: steps are operators, and what the NPU ran has no category."""
+    label = {"ph": "M", "name": "process_labels", "pid": 9, "args": {"labels": "NPU"}}
+    step = {**OP, "name": "ProfilerStep#1", "dur": 60}
+    ran = {"ph": "X", "name": "aclnnMatmul_MatMulV2", "pid": 9, "tid": 2, "ts": 120, "dur": 20, "args": {}}
+    found = opened(tmp_path, text(step, *[OP] * n_ops, label, ran, {**ran, "ts": 140}))
+    assert rows(found, "FROM activities") == []
+    assert rows(found, "SELECT n_rows FROM unrecorded") == [(2,)]
+    assert rows(found, "SELECT kind, name FROM raw.ranges") == [("step", "ProfilerStep#1")]
+    assert {name for (name,) in rows(found, "SELECT name FROM raw.ops")} == {"aten::relu"}
+
+
 @pytest.mark.long
 @pytest.mark.parametrize(
     ("category", "name", "is_host"),

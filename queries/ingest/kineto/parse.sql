@@ -44,8 +44,9 @@ SELECT *,
     CASE
         WHEN ph = 'M' THEN 'events'
         WHEN ph IS NULL OR start_ns IS NULL OR (ph = 'X' AND dur_ns IS NULL) THEN NULL
-        -- PyTorch 1 wrote annotations as operators.
-        WHEN ph IN ('X', 'B') AND cat = 'operator' AND contains(name, '#') THEN 'ranges'
+        -- PyTorch 1 wrote annotations as operators; the profiler of Ascend's torch_npu still does.
+        WHEN ph IN ('X', 'B') AND (cat = 'operator' AND contains(name, '#')
+            OR cat = 'cpu_op' AND starts_with(name, 'ProfilerStep#')) THEN 'ranges'
         -- An MTIA device writes what it waits for and what it copies among what it runs.
         WHEN cat = 'mtia_ccp_events' AND name IN ('event_wait', 'event_record') THEN 'events'
         WHEN cat = 'mtia_ccp_events' AND name = 'dma_request' THEN 'memcpys'

@@ -8,6 +8,7 @@ WITH text AS MATERIALIZED (
         list_contains($phases, e.ph)
             AND ($categories IS NULL OR list_contains($categories, e.cat))
             AND ($name IS NULL OR e.name = $name)
+            AND NOT (e.cat = 'cpu_op' AND starts_with(e.name, 'ProfilerStep#'))
             AND e.ts > $least AND e.ts < $most
             AND (e.ph <> 'X' OR (e.dur >= 0 AND e.dur <= 604800000000))
             AND (NOT $on_thread OR (e.pid IS NOT NULL AND e.tid IS NOT NULL)) AS is_plain,
