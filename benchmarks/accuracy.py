@@ -53,10 +53,12 @@ def kineto(path: Path) -> Iterator[Row]:
             kind = f"{way[1]}to{way[2]}" if way and "memcpy" in cat else "fill"
         elif cat == "mtia_ccp_events" and name in ("event_wait", "event_record"):
             continue
+        elif cat == "mtia_ccp_events" and name == "dma_request":
+            kind = {"HOST_TO_DEVICE": "HtoD", "DEVICE_TO_HOST": "DtoH"}[args["direction"]]
         elif cat in ("kernel", "mtia_ccp_events") or (cat == "cpu_op" and not on_device):
             kind, device = "kernel", device if on_device else "cpu"
         if kind:
-            start, size = round(float(e["ts"]) * 1000), args.get("bytes", args.get("Bytes"))
+            start, size = round(float(e["ts"]) * 1000), args.get("bytes", args.get("Bytes", args.get("size")))
             yield kind, device, start, start + round(float(e["dur"]) * 1000), float(size or 0)
 
 
