@@ -547,6 +547,15 @@ def test_an_annotation_gives_its_kernel_the_bytes_that_the_kernel_does_not_carry
     assert rows == [("all_reduce", size) for size in sizes]
 
 
+@pytest.mark.parametrize("dtype", ["Float8_e4m3fn", "Float8_e5m2fnuz", "Byte"])
+def test_an_element_of_eight_bits_is_a_byte_of_a_collective(tmp_path: Path, dtype: str) -> None:
+    events = nccl(with_arguments=True)
+    for event in events[2::3]:
+        event["args"]["dtype"] = dtype
+    connection = opened(tmp_path, trace(events))
+    assert connection.execute("SELECT size_bytes FROM collectives").fetchall() == [(7,), (7,)]
+
+
 def memory(ts: float, n_bytes: int, total: int | None, address: int = 64, device: int = 0) -> dict[str, Any]:
     """An allocation or, below zero, a release."""
     totals = {} if total is None else {"Total Allocated": total, "Total Reserved": 4096}

@@ -15,11 +15,11 @@
 -- "Input type" = "VARCHAR"
 SELECT
     id + 1 AS id, start_ns, dur_ns, name, kind, kernel_id, n_elements, dtype,
-    TRY(n_elements * CASE lower(dtype)
+    TRY(n_elements * CASE regexp_replace(lower(dtype), '^float8_\w+$', 'float8')
         WHEN 'float' THEN 4 WHEN 'double' THEN 8 WHEN 'half' THEN 2 WHEN 'bfloat16' THEN 2 WHEN 'long' THEN 8
             WHEN 'long int' THEN 8
         WHEN 'int' THEN 4 WHEN 'short' THEN 2 WHEN 'short int' THEN 2 WHEN 'byte' THEN 1 WHEN 'unsigned char' THEN 1
-        WHEN 'char' THEN 1 WHEN 'signed char' THEN 1 WHEN 'bool' THEN 1 END) AS size_bytes,
+        WHEN 'char' THEN 1 WHEN 'signed char' THEN 1 WHEN 'bool' THEN 1 WHEN 'float8' THEN 1 END) AS size_bytes,
     group_name, group_size, group_ranks, group_description, sequence
 FROM (
     SELECT id, start_ns, greatest(dur_ns, 0) AS dur_ns, name,
