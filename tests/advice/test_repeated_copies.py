@@ -54,4 +54,7 @@ def test_the_size_of_the_input_is_not_told_from_its_gradient(tmp_path: Path) -> 
 
 def test_an_empty_capture_cannot_tell(tmp_path: Path) -> None:
     found = answer(RULE, Given(), tmp_path)
-    assert (found.status, found.reason) == ("cannot tell", "the trace holds no copy whose size is recorded.")
+    assert (found.status, found.reason) == (
+        "cannot tell",
+        "the trace holds no copy by a call of the program whose size is recorded.",
+    )

@@ -63,4 +63,14 @@ def test_the_wait_after_copies_that_end_together_is_one(tmp_path: Path) -> None:
 
 def test_an_empty_capture_cannot_tell(tmp_path: Path) -> None:
     found = answer(RULE, Given(), tmp_path)
-    assert (found.status, found.reason) == ("cannot tell", "the trace holds no copy whose size is recorded.")
+    assert (found.status, found.reason) == (
+        "cannot tell",
+        "the trace holds no copy by a call of the program whose size is recorded.",
+    )
+
+
+def test_the_dma_requests_of_an_mtia_device_are_not_the_programs_copies(tmp_path: Path) -> None:
+    given = steps(21)
+    for row in given.rows["memcpys"]:
+        row["name"] = "dma_request"
+    assert answer(RULE, given, tmp_path).status == "cannot tell"
