@@ -16,17 +16,19 @@
 -- [params]
 -- gaps_run_pct = { type = "DOUBLE", default = 5, doc = "found above this share of the recording, in percent" }
 -- engine_gaps = { type = "BIGINT", default = 3, doc = "and from this many gaps on" }
-WITH span AS (
-    SELECT b.rank, i.iteration, any_value(i.generation_requests) AS requests, any_value(i.mark) AS mark,
-        min(b.start_ns) AS from_ns, max(b.end_ns) AS until_ns
+WITH work AS (
+    -- What is launched after the mark of an iteration, such as a sampler's kernels, runs before the next one.
+    SELECT b.rank, coalesce(b.launched_ns, b.start_ns) <= i.end_ns AS is_own, b.start_ns,
+        i.iteration + if(is_own, 0, 1) AS iteration, greatest(b.start_ns - b.rank_until_ns, 0) AS idle_ns
     FROM busy b ASOF JOIN iterations i ON i.rank = b.rank AND coalesce(b.launched_ns, b.start_ns) >= i.start_ns
-    WHERE b.is_counted AND (i.until_ns IS NOT NULL OR b.launched_ns IS NOT NULL OR b.start_ns <= i.end_ns)
-    GROUP BY b.rank, i.iteration
+), before AS (
+    SELECT rank, iteration, coalesce(sum(idle_ns) FILTER (NOT is_own), 0)
+        + arg_min(idle_ns, start_ns) FILTER (is_own) AS idle_ns
+    FROM work GROUP BY rank, iteration
 ), gap AS (
-    SELECT rank, iteration, mark, greatest(from_ns - max(until_ns) OVER (PARTITION BY rank ORDER BY iteration
-        ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS idle_ns, requests > 0
-            AND lag(coalesce(requests, 0)) OVER (PARTITION BY rank ORDER BY iteration) >= requests AS is_waiting
-    FROM span
+    SELECT i.rank, i.mark, b.idle_ns, i.generation_requests > 0 AND lag(coalesce(i.generation_requests, 0)) OVER (
+        PARTITION BY i.rank ORDER BY i.iteration) >= i.generation_requests AS is_waiting
+    FROM iterations i LEFT JOIN before b ON b.rank = i.rank AND b.iteration = i.iteration
 ), usual AS (
     SELECT *, median(idle_ns) OVER (PARTITION BY rank) AS usual_ns FROM gap WHERE is_waiting AND idle_ns > 0
 ), waited AS (

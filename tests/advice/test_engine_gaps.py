@@ -53,6 +53,19 @@ def test_gaps_between_the_marks_are_no_share_of_these(tmp_path: Path) -> None:
     assert "in the recording" in row and "once in the recording" not in row
 
 
+def test_a_sampler_between_the_marks_is_no_idle_time(tmp_path: Path) -> None:
+    """Its kernel and a copy of the tokens, launched after the mark, take 305 of the 800 us between two iterations."""
+    given = Given()
+    given.device("NVIDIA A100-SXM4-40GB")
+    for start in range(0, 4000, 1000):
+        given.span("user", "step[DECODE bs=4]", start, start + 50)
+        given.kernel("ampere_bf16_s16816gemm_bf16_64x64", start + 10, start + 210, launched=start + 5)
+        given.kernel("TopKTopPSamplingFromProbKernel", start + 300, start + 600, launched=start + 60)
+        given.copy("DtoH", start + 600, start + 605, launched=start + 70)
+    found = answer(RULE, given, tmp_path)
+    assert (found.saving_ns, found.of) == (3 * (90_000 + 405_000), "the recording")
+
+
 @pytest.mark.parametrize(
     "given",
     [iterations((4, 4, 4)), iterations((4, 4, 4, 4), busy_us=990), iterations((1, 2, 3, 4)), iterations((0, 0, 0, 0))],
