@@ -153,7 +153,7 @@ def test_what_people_are_shown_of_a_section_is_about_its_columns(path: Path) -> 
 def test_an_advice_rule_says_what_it_has_to(path: Path, empty: duckdb.DuckDBPyConnection) -> None:
     rule = sql.load(path)
     assert all(rule.extra[key].endswith(".") for key in ("why", "cost", "unless"))
-    known = {key for name in advice.frameworks() for key in (name, f"{name}_cpu")} | {"any"}
+    known = {key for name in advice.frameworks() for key in (name, f"{name}_cpu")} | {"any", "engine"}
     assert {"pytorch", "any"} <= set(rule.extra["fix"]) <= known
     assert rule.extra["needs"] and set(rule.extra["needs"]) <= advice.needs().keys()
     tests = (ROOT / "tests/advice" / f"test_{path.stem}.py").read_text(encoding="utf-8")

@@ -3,18 +3,21 @@
 -- everything that they compute. The bound is the exposed communication, of a call no more than what is left of it
 -- without the waiting: the most that a step can gain from less communication or more computation per exchange."""
 -- why = """Even if perfectly hidden, communication then determines the step time. Gradients have the same size for any
--- batch size, so with little work per rank their exchange takes longest."""
+-- batch size, so with little work per rank their exchange takes longest; tokens and activations that ranks exchange
+-- grow with the batch as computing does."""
 -- cost = "Larger batches need memory and a different learning rate; compression changes gradients."
 -- unless = "The ranks mostly wait for a slower one: compare their step times first."
 -- same_time_as = "exposed_communication"
 -- needs = ["communication"]
 -- [fix]
--- pytorch = """a larger batch per rank; DDP: no_sync() over several micro-batches, fp16_compress_hook or
+-- engine = """fewer ranks for one copy of the model, and more copies; ranks that share a layer or its experts side by
+-- side on one machine; tokens that go to experts in fp8"""
+-- pytorch = """gradients: a larger batch per rank; DDP: no_sync() over several micro-batches, fp16_compress_hook or
 -- bf16_compress_hook; fully_shard: set_requires_gradient_sync(False) over several micro-batches,
--- reshard_after_forward=False, MixedPrecisionPolicy(reduce_dtype=torch.bfloat16); fewer ranks; NCCL over NVLink or
--- InfiniBand (NCCL_DEBUG=INFO shows the way taken)"""
--- pytorch_cpu = """a larger batch per rank; DDP: no_sync() over several micro-batches, bf16_compress_hook; fully_shard:
--- set_requires_gradient_sync(False) over several micro-batches, reshard_after_forward=False,
+-- reshard_after_forward=False, MixedPrecisionPolicy(reduce_dtype=torch.bfloat16); tokens and activations: fewer
+-- ranks for one layer or its experts; NCCL over NVLink or InfiniBand (NCCL_DEBUG=INFO shows the way taken)"""
+-- pytorch_cpu = """gradients: a larger batch per rank; DDP: no_sync() over several micro-batches, bf16_compress_hook;
+-- fully_shard: set_requires_gradient_sync(False) over several micro-batches, reshard_after_forward=False,
 -- MixedPrecisionPolicy(reduce_dtype=torch.bfloat16); fewer ranks with more threads each"""
 -- tensorflow = "a larger batch per replica; NcclAllReduce in MirroredStrategy; bf16 gradients"
 -- jax = "a larger batch per device, gradient accumulation, bf16 gradients"

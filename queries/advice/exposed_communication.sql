@@ -2,20 +2,23 @@
 -- doc = """Time in which a collective ran and nothing computed on the same rank. The bound is that time; some of it is
 -- waiting for slower ranks, which no option of the communication takes away: where a trace of the
 -- job is missing it is not known how much, and the confidence is low."""
--- why = """Ranks communicate while nothing computes. Gradients sent in buckets as soon as they are ready overlap with
--- the backward pass; other communication can overlap with work that does not need its result, if started earlier."""
+-- why = """Ranks communicate while nothing computes. Communication can overlap with work that does not need its result,
+-- if started earlier: that of gradients, in buckets as soon as they are ready, with the backward pass."""
 -- cost = """Device memory for buckets, or for parameters that stay whole; kernels that overlap with a collective run a
 -- little slower."""
 -- unless = "The ranks wait for a slower one: compare their step times first."
 -- needs = ["communication", "activities"]
 -- removes = "communication"
 -- [fix]
+-- engine = """fewer ranks for one copy of the model, and more copies; all-reduce and normalisation in one kernel
+-- (SGLang --enable-flashinfer-allreduce-fusion); all-to-all of experts: one half of the batch computes while the other
+-- communicates (vLLM --enable-dbo, SGLang --enable-two-batch-overlap)"""
 -- pytorch = """gradients: DistributedDataParallel (not DataParallel) with the nccl backend, bucket_cap_mb and
--- static_graph=True, no find_unused_parameters, gradient accumulation under no_sync(); FullyShardedDataParallel:
--- forward_prefetch and backward_prefetch; fully_shard: reshard_after_forward=False, set_modules_to_forward_prefetch,
--- gradient accumulation with set_requires_gradient_sync(False); all-to-all of embeddings: async_op=True, awaited where
--- the result is needed; sends between stages of a pipeline: more and smaller micro-batches, isend and irecv posted
--- before the computing that they can overlap"""
+-- static_graph=True, no find_unused_parameters, gradient accumulation under no_sync(); all-to-all of embeddings or of
+-- experts' tokens: async_op=True, awaited where the result is needed; FullyShardedDataParallel: forward_prefetch and
+-- backward_prefetch; fully_shard: reshard_after_forward=False, set_modules_to_forward_prefetch, gradient accumulation
+-- with set_requires_gradient_sync(False); sends between stages of a pipeline: more and smaller micro-batches, isend
+-- and irecv posted before the computing that they can overlap"""
 -- pytorch_cpu = """DistributedDataParallel: bucket_cap_mb and static_graph=True, no find_unused_parameters, gradient
 -- accumulation under no_sync(); fully_shard: reshard_after_forward=False, set_modules_to_forward_prefetch, gradient
 -- accumulation with set_requires_gradient_sync(False); sends between stages: more and smaller micro-batches, isend and

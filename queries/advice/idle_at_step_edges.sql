@@ -1,15 +1,16 @@
 -- title = "The device is idle at the start or end of the step"
 -- doc = """Idle time of the device inside steps in gaps that reach over the start or the end of one, while the host was
 -- not loading data, allocating, communicating or waiting for the device (`between steps` in `report idle`). Only gaps
--- from one step to the next count: what was before the first and after the last of them is not recorded. The bound is
--- that time, averaged over the steps and the devices of a rank. Calls and operators that fill the 200 longest gaps are
--- named."""
+-- from one step to the next count: what was before the first and after the last of them is not recorded. What is
+-- between iterations of an inference engine is in engine_gaps. The bound is that time, averaged over the steps and the
+-- devices of a rank. Calls and operators that fill the 200 longest gaps are named."""
 -- why = """Between the last kernel of a step and the first kernel of the next, the host loads data, logs, checks or
 -- waits; the device could keep working if the next step were queued earlier."""
 -- cost = "Host memory for prefetched batches; log output comes later."
 -- unless = "The marked steps include more than the training loop (validation, checkpoints)."
--- needs = ["steps", "several_steps", "kernels"]
+-- needs = ["steps", "several_steps", "kernels", "steps_of_a_program"]
 -- [fix]
+-- engine = "vLLM --async-scheduling; SGLang without --disable-overlap-schedule"
 -- pytorch = """if a DataLoader gives the batches: num_workers=n, pin_memory=True, prefetch_factor=k, with
 -- persistent_workers=True if the gaps are where epochs begin; no .item() or logging at the end of each step;
 -- optimizer.zero_grad(set_to_none=True)"""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,18 @@ def test_above_the_threshold_what_nothing_hides_is_the_bound(tmp_path: Path) -> 
     found = answer(RULE, steps(101), tmp_path)
     assert (found.status, found.saving_ns, found.place) == ("found", 101_000, "Mostly in all_reduce")
     assert found.problem == "Collectives run for 0.151 ms, of which 0.101 ms while nothing computes."
+
+
+def test_an_inference_engine_is_not_told_to_change_gradients(tmp_path: Path) -> None:
+    given = Given()
+    given.device("NVIDIA A100-SXM4-40GB")
+    for start in (0, 1000, 2000):
+        given.span("user", "step[DECODE bs=4]", start, start + 990)
+        given.kernel("ampere_sgemm_128x64_nn", start + 100, start + 300, launched=start + 1)
+        given.kernel("ncclDevKernel_AllReduce_Sum_f32_RING_LL(int)", start + 300, start + 700, launched=start + 2)
+    found = answer(RULE, given, tmp_path)
+    assert found.status == "found" and found.fix.startswith("fewer ranks for one copy of the model")
+    assert not re.search("DistributedDataParallel|no_sync", found.fix)
 
 
 def test_below_it_is_not(tmp_path: Path) -> None:

@@ -103,6 +103,20 @@ def test_work_of_the_step_before_is_no_idle_time(tmp_path: Path) -> None:
     assert answer(RULE, given, tmp_path).status == "not found"
 
 
+def test_of_iterations_of_an_inference_engine_it_cannot_tell(tmp_path: Path) -> None:
+    """It said to change the DataLoader and zero_grad."""
+    given = Given()
+    given.device("NVIDIA A100-SXM4-40GB")
+    for start in (0, 1000, 2000, 3000):
+        given.span("user", "step[DECODE bs=4]", start, start + 990)
+        given.kernel("ampere_bf16_s16816gemm_bf16_64x64", start + 200, start + 990, launched=start + 5)
+    found = answer(RULE, given, tmp_path)
+    assert (found.status, found.reason) == (
+        "cannot tell",
+        "the steps are iterations of an inference engine: engine_gaps says what is idle between these.",
+    )
+
+
 def test_an_empty_capture_cannot_tell(tmp_path: Path) -> None:
     found = answer(RULE, Given(), tmp_path)
     assert (found.status, found.reason) == ("cannot tell", "the trace has no steps.")

@@ -37,6 +37,18 @@ def test_below_it_is_not(tmp_path: Path) -> None:
     assert answer(RULE, steps(35.9e9), tmp_path).status == "not found"
 
 
+@pytest.mark.parametrize("operator", ["vllm::unified_attention", "_C_cache_ops::reshape_and_cache_flash"])
+def test_an_inference_engine_fills_the_memory_by_design(operator: str, tmp_path: Path) -> None:
+    """Such operators beside gradients, as where a policy is trained with what it generates, are of no server."""
+    for trains, status in ((False, "cannot tell"), (True, "found")):
+        given = steps(36.1e9)
+        given.op(operator, 10, 20)
+        if trains:
+            given.op("MulBackward0", 30, 35)
+            given.rows["ops"][-1]["is_backward"] = True
+        assert answer(RULE, given, tmp_path / status).status == status
+
+
 @pytest.mark.long
 def test_of_devices_of_several_sizes_the_one_nearest_to_its_limit_is_named(tmp_path: Path) -> None:
     given = steps(38e9)

@@ -229,7 +229,7 @@ def _keys(connection: duckdb.DuckDBPyConnection) -> dict[int, tuple[str, ...]]:
     """Per rank the keys of [fix] to look for, the closest first."""
     ranks, known = sql.load(content("queries") / "framework.sql").run(connection), frameworks()
     result: dict[int, tuple[str, ...]] = {}
-    for rank, framework, has_device in ranks:
+    for rank, framework, has_device, is_engine in ranks:
         name = next((key for key in known if framework and key in framework), "any")
-        result[rank] = (name,) if has_device else (f"{name}_cpu", name)
+        result[rank] = (*["engine"] * is_engine, *[f"{name}_cpu"] * (not has_device), name)
     return result
