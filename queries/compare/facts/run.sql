@@ -13,10 +13,12 @@
 -- busy_ns = "time in which a device was busy, per step and rank, averaged over the devices of a rank"
 -- span_ns = "from the first to the last thing a device did, mean over ranks"
 -- span_busy_pct = "busy, of that"
--- batch = """first dimension of what the convolutions read, in a log too, else as collect noted it, else rows of the
+-- batch = """tokens of an iteration of an inference engine, mean (requests where its marks tell no tokens); first
+-- dimension of what the convolutions read, in a log too, else as collect noted it, else rows of the
 -- first product (NULL where attention or a recurrent layer tells that those are no samples); times the passes whose
 -- gradients a step adds up"""
--- samples = "that of all ranks; NULL where they send to each other: stages of a pipeline have no samples of their own"
+-- samples = """that of all ranks; NULL where they send to each other: stages of a pipeline have no samples of their
+-- own, nor may ranks of an inference engine"""
 -- passes = "forward and backward passes of a step whose gradients it adds up: gradient accumulation, micro-batches"
 -- precision = "types of the convolutions and products; tf32 where a kernel's name says so"
 -- has_backward = "whether gradients are computed; NULL where the trace cannot tell"
@@ -121,9 +123,14 @@ WITH ranked AS (
     UNION ALL SELECT unnest(regexp_extract_all(dtypes, '\w+')) FROM told
     WHERE NOT EXISTS (SELECT dtype FROM chosen_calls WHERE dtype IS NOT NULL)
         AND NOT EXISTS (SELECT dtype FROM product WHERE dtype IS NOT NULL)
+), served AS (
+    SELECT CAST(round(avg(coalesce(i.tokens, i.requests))) AS BIGINT) AS batch
+    FROM chosen_steps c JOIN step_times t ON t.rank = c.rank AND t.step = c.step
+    JOIN iterations i ON i.rank = c.rank AND i.iteration = c.step
+    WHERE t.found_by = 'iterations, from the marks of the inference engine'
 ), replica AS (
-    SELECT if(EXISTS (FROM exchanges WHERE is_counted AND what IN ('send', 'recv', 'send_recv')), NULL, count(*))
-        AS replicas
+    SELECT if(EXISTS (FROM exchanges WHERE is_counted AND what IN ('send', 'recv', 'send_recv'))
+        OR count(*) > 1 AND EXISTS (FROM served WHERE served.batch > 0), NULL, count(*)) AS replicas
     FROM raw.ranks
 ), precision AS (
     SELECT string_agg(DISTINCT name, ', ' ORDER BY name) AS names
@@ -160,8 +167,9 @@ SELECT source.framework, source.format,
     coalesce(timed.sd_ns, if(logged.n_networks = 1, CAST(logged.sd_ns AS DOUBLE), NULL)) AS sd_ns,
     CAST(work.busy_ns AS DOUBLE) AS busy_ns,
     CAST(span.span_ns AS DOUBLE) AS span_ns, CAST(span.busy_pct AS DOUBLE) AS span_busy_pct,
-    coalesce(convs.batch, printed.batch, told.batch, linear.batch) * passes AS batch,
-    coalesce(convs.batch, printed.batch, told.batch, linear.batch) * passes * replicas AS samples, passes,
+    coalesce(served.batch, convs.batch, printed.batch, told.batch, linear.batch) * passes AS batch,
+    coalesce(served.batch, convs.batch, printed.batch, told.batch, linear.batch) * passes * replicas AS samples,
+    passes,
     precision.names AS precision,
     CASE WHEN logged.is_log THEN logged.has_backward WHEN pass.is_backward THEN true WHEN pass.is_torch
         OR pass.is_told THEN false END
@@ -178,5 +186,5 @@ SELECT source.framework, source.format,
     used.threads, used.cores, used.recorded_ns, used.recorded_steps, used.cpu_ns,
     told.preempted, told.parameters AS noted_parameters
 FROM timed, logged, printed, kind, span, work, convs, linear, precision, pass, place, source, told, used,
-    added, replica
+    added, served, replica
 ORDER BY ALL
