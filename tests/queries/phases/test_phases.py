@@ -167,6 +167,19 @@ def test_the_memory_bounds_tokens_by_weights_and_by_keys_and_values_where_these_
 
 
 @pytest.mark.slow
+def test_products_of_experts_and_of_graphs_are_not_in_the_bound_and_counted(tmp_path: Path) -> None:
+    """In each of two iterations one in an operator without a cost and one of none: only those of operators with a cost
+    were counted, so that nothing said that the bound is of one product in three."""
+    given = decoding(KNOWN)
+    for start in (0, 100):
+        given.op("vllm::moe_forward", start + 31, start + 35)
+        given.kernel("_matmul_ogs_NNT_bf16xbf16xmxfp4", start + 60, start + 70, launched=start + 32)
+        given.kernel("_matmul_ogs_NNT_bf16xbf16xmxfp4", start + 70, start + 80, launched=start + 36)
+    (found,) = section(given.open(tmp_path), "phases/memory")
+    assert (found["weight_bytes"], found["counted"]) == (WEIGHTS, "weights, keys and values; not of 4 products")
+
+
+@pytest.mark.slow
 def test_prompts_are_not_bound_by_the_memory(tmp_path: Path) -> None:
     assert section(decoding("step[EXTEND bs=1 toks=4]").open(tmp_path), "phases/memory") == []
 
