@@ -13,9 +13,10 @@ WITH word AS (
         'host waits for the device', 'event between streams, recorded', 'between streams, inferred',
         'between host threads, inferred',
         'ranks meet in a collective', 'start and end of the step', 'contradicted by the recorded times, left out',
-        'begins before the one ahead of it on its stream or thread has ended: counts from there on'])
+        'begins before the one ahead of it on its stream or thread has ended: counts from there on',
+        'sends and receives of several ranks, not matched: what waits for them is not known'])
         AS dependency,
-        unnest(range(11)) AS position
+        unnest(range(12)) AS position
 ), used AS (
     SELECT edge, count(*) AS n, sum(dur_ns) AS dur_ns FROM critical_piece WHERE edge IS NOT NULL GROUP BY edge
 )

@@ -11,7 +11,7 @@ WITH total AS (
 ), chosen AS (
     SELECT any_value(step) AS step, sum(n) FILTER (kind < 9) AS edges,
         coalesce(sum(n) FILTER (kind IN (5, 6)), 0) AS guessed, coalesce(sum(n) FILTER (kind = 9), 0) AS dropped,
-        coalesce(sum(n) FILTER (kind = 10), 0) AS overlapping
+        coalesce(sum(n) FILTER (kind = 10), 0) AS overlapping, sum(n) FILTER (kind = 11) AS messages
     FROM critical_fact
 ), most AS (
     SELECT list(format('{} {:.1f} %', part, 100.0 * dur_ns / nullif(whole_ns, 0)) ORDER BY dur_ns DESC, part) AS parts
@@ -38,6 +38,12 @@ WITH total AS (
         || 'communication here.', if(len(ranks) = 1, 'rank ', 'ranks ') || array_to_string(ranks[:8], ', '),
         if(len(ranks) > 8, ', ...', ''), if(len(ranks) = 1, 'it', 'them'))
     FROM lacking WHERE len(ranks) > 0
+    UNION ALL
+    SELECT 0, format('Ranks send to each other ({:,} sends and receives), which are not matched: that one waits in '
+        || 'them for another''s work is communication here. No slack is known, nor what a change of one rank does to '
+        || 'others.',
+        messages)
+    FROM chosen WHERE messages > 0
     UNION ALL
     SELECT 2, format('The graph has {} tasks and {} dependencies, of which {} are inferred, not recorded{}; '
         || '{:.1f} % of the path is waiting that rests on these or has no recorded cause.',

@@ -28,6 +28,7 @@ UNION ALL
 SELECT 'no data loading', number, 0 FROM critical_task WHERE category = 'data loading'
 UNION ALL
 SELECT 'communication takes no time', number, 0 FROM critical_task WHERE category = 'communication'
+    AND NOT EXISTS (FROM critical_fact WHERE kind = 11 AND n > 0)
 UNION ALL
 SELECT 'twice as fast: ' || name, t.number, 50 FROM critical_task t SEMI JOIN names n ON n.name = t.name
 WHERE t.category NOT IN ('runtime calls', 'host operators', 'communication', 'data loading')

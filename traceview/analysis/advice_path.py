@@ -130,6 +130,8 @@ def work_out(connection: duckdb.DuckDBPyConnection) -> Path | str:
     on_device = worked.tasks["class"] == 0
     if 100 * (worked.tasks["launch_id"][on_device] >= 0).sum() < LAUNCHED_PCT * on_device.sum():
         return "the trace does not say which call launched what runs on the device"
+    if worked.n_messages:
+        return "ranks send to each other, and which of them waited for which is not in the graph"
     if _runs_ahead(worked.graph, worked.tasks):
         return f"in {what} the host runs ahead of the device, and nothing says where it waits for it"
     loading = critical.loading_of(worked.graph, worked.data)

@@ -48,6 +48,8 @@ class Worked:
     """The columns of `queries/graph/columns.sql`."""
     data: Mapping[str, Ints]
     """When the program loads data."""
+    n_messages: int
+    """Sends and receives between its ranks, which no dependency stands for."""
 
 
 def prepare(
@@ -66,7 +68,7 @@ def prepare(
         connection.execute("TRUNCATE critical_window")
     worked = work_out(connection)
     pieces = np.empty(0, np.int64) if worked.graph is None else path(worked.graph)
-    _tell(connection, worked.graph, pieces, worked.data, -1 if step is None else step)
+    _tell(connection, worked, pieces, -1 if step is None else step)
     connection.execute(f"CREATE OR REPLACE TEMP VIEW critical_part AS {query('parts').body}")
     _what_if(connection, worked.graph, worked.data)
 
@@ -131,7 +133,10 @@ def work_out(connection: duckdb.DuckDBPyConnection) -> Worked:
         for start, end in connection.execute(query("edges").body).fetchall():
             begin, finish = min(begin, start), max(finish, end)
         graph = dependencies.build(tasks, events, begin, finish)
-    return Worked(graph, tasks, fetch(connection, query("data_phases").body))
+    n_messages = 0
+    if len(tasks["rank"]) and tasks["rank"].min() < tasks["rank"].max():
+        ((n_messages,),) = connection.execute(query("messages").body).fetchall()
+    return Worked(graph, tasks, fetch(connection, query("data_phases").body), n_messages)
 
 
 def lane(connection: duckdb.DuckDBPyConnection, step: int | None) -> None:
@@ -139,10 +144,9 @@ def lane(connection: duckdb.DuckDBPyConnection, step: int | None) -> None:
     prepare(connection, {} if step is None else {"step": str(step)}, MOST_OF_LANE, is_lane=True)
 
 
-def _tell(
-    connection: duckdb.DuckDBPyConnection, graph: Graph | None, pieces: Ints, data: Mapping[str, Ints], step: int
-) -> None:
+def _tell(connection: duckdb.DuckDBPyConnection, worked: Worked, pieces: Ints, step: int) -> None:
     """The tables of the path, of the slack of every task, and of what the graph rests on."""
+    graph = worked.graph
     if graph is None:
         _table(connection, "critical_piece", dict.fromkeys(PIECE, pieces))
         _table(connection, "critical_slack", {"number": pieces, "slack_ns": pieces})
@@ -156,7 +160,7 @@ def _tell(
     n = len(pieces)
     place = np.arange(n)
     task, rank, role, nothing = graph.task[target], graph.rank[target], graph.role[target], np.full(n, -1)
-    begun, loading = graph.start[target], loading_of(graph, data)[pieces]
+    begun, loading = graph.start[target], loading_of(graph, worked.data)[pieces]
     edges = (2 * place, task, graph.task[source], rank, kind, role, begun - delay, delay, loading)
     nodes = (2 * place + 1, task, nothing, rank, nothing, role, begun, length, np.zeros(n, np.int64))
     both = [np.concatenate(pair) for pair in zip(edges, nodes, strict=True)]
@@ -164,7 +168,7 @@ def _tell(
     least = slack(graph)
     _table(connection, "critical_slack", {"number": np.arange(len(least)), "slack_ns": least})
     counts = [int((graph.kind == each).sum()) for each in range(len(KINDS))]
-    counts += [graph.n_dropped, graph.n_overlapping]
+    counts += [graph.n_dropped, graph.n_overlapping, worked.n_messages]
     facts = {"step": np.full(len(counts), step), "kind": np.arange(len(counts))}
     _table(connection, "critical_fact", {**facts, "n": np.array(counts)})
 

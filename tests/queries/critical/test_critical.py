@@ -271,6 +271,26 @@ def test_steps_of_ranks_that_nothing_ties_lie_side_by_side(tmp_path: Path) -> No
     assert connection.execute(slack + " ORDER BY t.rank", [SGEMM]).fetchall() == [(0, 200_000), (1, 0)]
 
 
+def test_of_ranks_that_send_to_each_other_no_slack_is_known(tmp_path: Path) -> None:
+    """Rank 0 waits for what rank 1 computes: all of rank 1 had slack, and without communication 300 us were saved."""
+    made = []
+    for rank in range(2):
+        given = Given(rank)
+        given.span("step", "step#1", 0, 1000)
+        given.kernel(SGEMM, 100 + 400 * rank, 300 + 400 * rank, launched=50)
+        given.kernel("ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)", 300 + 400 * rank, 710, launched=60)
+        if rank == 0:
+            given.kernel(SGEMM, 712, 950, launched=70)
+        made.append(given)
+    connection = prepared(tmp_path, *made)
+    assert section(connection, "critical/summary")[0]["text"].startswith(
+        "Ranks send to each other (2 sends and receives), which are not matched: "
+    )
+    assert section(connection, "critical/slack") == []
+    assert "communication takes no time" not in scenarios(connection)
+    assert "twice as fast all gemm" in scenarios(connection)
+
+
 @pytest.mark.long
 def test_the_chosen_step_and_one_that_is_not_there(tmp_path: Path) -> None:
     made = Job(ranks=2, steps=3).build()
