@@ -7,19 +7,21 @@
 -- leave_out = ["iterations", "rank", "busy_ns"]
 -- [columns]
 -- rank = "process of the job"
--- new_tokens = "tokens that an iteration makes"
--- iterations = "iterations that make this number of tokens"
+-- new_tokens = "tokens that an iteration computes, guessed ones too"
+-- iterations = "iterations that compute this number of tokens"
 -- weight_bytes = "of products, mean of these iterations"
 -- cache_bytes = "keys and values of all tokens attended to, mean; NULL where they are not known"
 -- busy_ns = "of an iteration with work on a device, mean"
 -- least_ns = "of an iteration: these bytes at the bandwidth of the device"
--- tokens_per_s = "new tokens over the time of an iteration"
--- most_tokens_per_s = "new tokens over the least time: an upper bound"
+-- tokens_per_s = "these tokens over the time of an iteration, without what is between iterations"
+-- most_tokens_per_s = "these tokens over the least time: an upper bound"
 -- counted = "what the bound rests on"
 -- [headings]
+-- new_tokens = "decoding tokens"
+-- tokens_per_s = "tokens in iterations"
 -- most_tokens_per_s = "at most"
 -- [fractions]
--- new_tokens = "new tokens/iteration"
+-- new_tokens = "decoding tokens/iteration"
 SELECT d.rank, d.tokens AS new_tokens, count(*) AS iterations, avg(d.weight_bytes) AS weight_bytes,
     if(count(d.cache_bytes) = count(*), avg(d.cache_bytes), NULL) AS cache_bytes, avg(i.busy_ns) AS busy_ns,
     avg(d.least_ns) AS least_ns, 1e9 * d.tokens / nullif(avg(i.time_ns), 0) AS tokens_per_s,

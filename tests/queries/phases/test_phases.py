@@ -78,6 +78,7 @@ def test_time_tokens_and_work_of_each_phase(tmp_path: Path) -> None:
     ]
     assert [each["token_ns"] for each in found] == pytest.approx([50_000 / 8, 500, 30_000 / 34])
     assert [each["tokens_per_s"] for each in found] == pytest.approx([8 / 50e-6, 2e6, 34 / 30e-6])
+    assert [each["every_ns"] for each in found] == [30_000, 50_000, None]
     assert [each["share_pct"] for each in found] == pytest.approx([5000 / 130, 5000 / 130, 3000 / 130])
     assert pick(section(connection, "phases/work"), "phase", "work", "calls", "busy_ns") == [
         ("decode", "gemm", 1.0, 21_500.0),
@@ -109,7 +110,7 @@ def test_work_between_marks_and_after_the_last_one_is_of_no_iteration(launched: 
         given.kernel("elementwise_kernel", start + 800, start + 850, launched=launched and start + 790)
     connection = given.open(tmp_path)
     (found,) = section(connection, "phases/phases")
-    assert (found["time_ns"], found["busy_ns"]) == (95_000, 56_000)
+    assert (found["time_ns"], found["busy_ns"], found["every_ns"]) == (95_000, 56_000, 1_000_000)
     assert found["tokens_per_s"] == pytest.approx(4 / 95e-6)
     assert pick(section(connection, "phases/work"), "work", "calls", "busy_ns") == [("gemm", 2.0, 56_000.0)]
     assert rows(connection, "SELECT DISTINCT time_ns FROM iterations") == [(95_000,)]
