@@ -1,9 +1,9 @@
 -- title = "Comparable?"
 -- doc = """Runs of the same model, batch, precision and passes are ranked, unless the same convolutions (without them
--- the same products) compute more or less for each sample, by over 1 %: then the condition work is listed too. A model
--- that one of the two does not record is not known to be the same, and they are not ranked unless both ran the same
--- command; another condition that is not recorded cannot be checked and counts as equal. --accept CONDITION ranks all
--- the same."""
+-- the same products and recurrent layers) compute more or less for each sample, by over 1 %: then the condition work is
+-- listed too. A model that one of the two does not record is not known to be the same, and they are not ranked unless
+-- both ran the same command; another condition that is not recorded cannot be checked and counts as equal. --accept
+-- CONDITION ranks all the same."""
 -- cannot = "There is only one run."
 -- leave_out = ["detail"]
 -- [columns]

@@ -197,6 +197,43 @@ def test_rows_of_products_are_no_samples_where_there_are_sequences(
     assert rate == (pytest.approx(other[0] / 1e-3, rel=2e-3) if is_noted else None)
 
 
+def recurrent(length: int = 5, parameters: int | None = None) -> Given:
+    """Three steps of an LSTM from 8 to 4 values over two sequences, and a layer of 4 x 10 behind it."""
+    given = stepping((1000, 1001, 999), busy=10)
+    for start in (0, 1000, 2000):
+        given.op("aten::mkldnn_rnn_layer", start + 100, start + 140, [(length, 2, 8), (16, 8), (16, 4), (16,), (16,)])
+        given.kernel("persistent_rnn_fprop", start + 110, start + 130, launched=start + 105)
+        given.op("aten::addmm", start + 200, start + 210, [(10,), (2, 4), (4, 10)])
+        given.kernel(GEMM, start + 220, start + 230, launched=start + 205)
+    given.about = {"model": {"batch": 2, "parameters": parameters}} if parameters else {}
+    return given
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("parameters", "verdict"), [(2050, "differs"), (1030, "same")])
+def test_layers_without_recorded_shapes_count_by_the_parameters_that_collect_noted(
+    tmp_path: Path, parameters: int, verdict: str
+) -> None:
+    """Embeddings and recurrent layers are no products; biases alone, below 1 %, make no other model."""
+    a, b = (measured(recurrent(parameters=n), tmp_path / str(n)) for n in (1025, parameters))
+    report = compare.compare([a, b])
+    model = table(report, "conditions")[0]
+    assert (model["base_value"], model["value"], model["verdict"]) == (
+        "products: 1, 1,025 parameters", f"products: 1, {parameters:,} parameters", verdict,
+    )  # fmt: skip
+    (setting,) = [row for row in table(report, "settings") if row["setting"] == "number of parameters"]
+    assert setting["can_explain"] is True
+
+
+@pytest.mark.slow
+def test_longer_sequences_of_a_recurrent_layer_are_other_work(tmp_path: Path) -> None:
+    a, b = (measured(recurrent(length), tmp_path / str(length)) for length in (5, 10))
+    assert verdicts(a, b)["model"] == "same"
+    (work,) = [row for row in table(compare.compare([a, b]), "conditions") if row["condition"] == "work"]
+    # 2 * 5 * 2 * 16 * (8 + 4) and 2 * 2 * 4 * 10 FLOP.
+    assert (work["base_value"], work["value"]) == ("0.004 MFLOP per step", "0.00784 MFLOP per step")
+
+
 def accumulated(batch: int, passes: int, losses: int = 1) -> Given:
     """Three steps of which each runs a network in several passes; of all of them `losses` gradients are taken."""
     given = stepping((1000, 1001, 999), busy=10)

@@ -29,7 +29,8 @@
 -- parameters = "of the layers whose shapes are recorded, a shape with several calls in a pass counted once per call"
 -- flop = "of the direct method, of convolutions and products per step and rank; NULL without shapes"
 -- sample_flop = """of the forward convolutions for one sample, by the direct method; without convolutions of the
--- forward products, for the whole step where the batch is not known; NULL where a shape is not recorded"""
+-- forward products and recurrent layers, for the whole step where the batch is not known; NULL where a shape is not
+-- recorded"""
 -- is_cpu = "whether a CPU did the work"
 -- threads = "threads that the framework computes with, of all ranks"
 -- cores = "cores that these may use"
@@ -118,6 +119,12 @@ WITH ranked AS (
         sum(parameters * if(has_steps, round(calls), 1)) AS parameters,
         sum(flop * if(has_steps, round(calls), 1)) AS flop
     FROM layer, (SELECT EXISTS (FROM chosen_steps) AS has_steps)
+), recurrent AS (
+    SELECT if(count(c.reason) > 0, NULL, coalesce(sum(c.matrix_flop * w.weight) * any_value(n_ranks)
+        / count(DISTINCT c.rank) / any_value(passes), 0)) AS flop
+    FROM op_costs c JOIN weighed w USING (rank), added, windowed
+    WHERE c.family = 'rnn' AND c.direction = 'forward' AND NOT c.is_recompute
+        AND (NOT EXISTS (FROM chosen_steps) OR (c.rank, c.step) IN (SELECT (rank, step) FROM chosen_steps))
 ), typed AS (
     SELECT dtype FROM chosen_calls UNION ALL SELECT dtype FROM product
     UNION ALL SELECT unnest(regexp_extract_all(dtypes, '\w+')) FROM told
@@ -180,11 +187,11 @@ SELECT source.framework, source.format,
     CAST((SELECT sum(flop * weight) FROM (SELECT flop, weight FROM chosen_calls UNION ALL SELECT flop, weight
         FROM product))
         AS DOUBLE) AS flop,
-    CAST(if(convs.filters IS NULL, linear.flop / coalesce(told.batch, linear.batch, 1), convs.sample_flop) AS DOUBLE)
-        AS sample_flop,
+    CAST(if(convs.filters IS NULL, nullif(coalesce(linear.flop, 0) + recurrent.flop, 0)
+        / coalesce(told.batch, linear.batch, 1), convs.sample_flop) AS DOUBLE) AS sample_flop,
     NOT EXISTS (FROM raw.kernels) AND NOT EXISTS (FROM raw.memcpys) AS is_cpu,
     used.threads, used.cores, used.recorded_ns, used.recorded_steps, used.cpu_ns,
     told.preempted, told.parameters AS noted_parameters
-FROM timed, logged, printed, kind, span, work, convs, linear, precision, pass, place, source, told, used,
+FROM timed, logged, printed, kind, span, work, convs, linear, recurrent, precision, pass, place, source, told, used,
     added, served, replica
 ORDER BY ALL

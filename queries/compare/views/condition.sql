@@ -1,7 +1,8 @@
 -- doc = """Conditions that have to be equal to rank two runs, per run after the first. Options that were tried on one
 -- and the same command may change what is recorded of model, precision and passes. A model that is not recorded is
 -- taken for the same only where both ran the same command. Work is listed where the same convolutions, or without
--- them the same products, compute another amount for each sample, or step without a batch, beyond 1 %."""
+-- them the same products and recurrent layers, compute another amount for each sample, or step without a batch, beyond
+-- 1 %."""
 -- [params]
 -- accepted = { type = "VARCHAR[]", default = [], doc = "conditions that may differ" }
 -- [columns]
@@ -17,10 +18,10 @@ WITH told AS (
     SELECT run, kinds, filters, products,
         coalesce(kinds, nullif(concat_ws(', ', 'filters: ' || len(string_split(filters, '; ')),
             'products: ' || len(string_split(products, '; ')),
-            if(parameters > 0, format('{:,d} parameters', CAST(parameters AS BIGINT)), NULL)), ''),
+            if(size > 0, format('{:,d} parameters', CAST(size AS BIGINT)), NULL)), ''),
             format('{:,d} parameters', noted_parameters), 'not recorded') AS model,
         if(is_convless, [], string_split(coalesce(filters, kinds), '; ')) AS filter_list, is_convless, is_productless,
-        noted_parameters,
+        noted_parameters, size,
         string_split(products, '; ') AS product_list,
         batch, precision, has_backward, has_update, sample_flop,
         if(filters IS NULL AND batch IS NULL, 'step', 'sample') AS work_of,
@@ -29,11 +30,11 @@ WITH told AS (
                 if(has_update IS NULL, '; update unknown',
                     if(has_backward IS NULL, '; backward unknown', ''))) AS passes
     -- Where shapes are recorded, a run without a convolution is not one whose convolutions are unknown.
-    FROM (SELECT *, filters IS NULL AND products IS NOT NULL AND run NOT IN (SELECT c.run FROM cell c
-        WHERE c.category = 'conv')
-        AS is_convless,
+    FROM (SELECT *, greatest(parameters, noted_parameters) AS size,
+        filters IS NULL AND products IS NOT NULL AND run NOT IN (SELECT c.run FROM cell c WHERE c.category = 'conv')
+            AS is_convless,
         filters IS NOT NULL AND products IS NULL AND run NOT IN (SELECT c.run FROM cell c WHERE c.category = 'gemm')
-        AS is_productless FROM run)
+            AS is_productless FROM run)
 ), commanded AS (
     -- Both ran the same command.
     SELECT b.run FROM setting a JOIN setting b ON b.value = a.value AND b.kind = 'command'
@@ -61,6 +62,9 @@ WITH told AS (
                 WHEN b.is_productless AND r.products IS NOT NULL OR r.is_productless AND b.products IS NOT NULL
                     THEN false
                 WHEN b.filters <> r.filters OR b.products <> r.products THEN false
+                -- Embeddings and recurrent layers are neither; biases alone make no other model.
+                WHEN b.noted_parameters IS NOT NULL AND r.noted_parameters IS NOT NULL
+                    AND abs(b.size - r.size) > 0.01 * greatest(b.size, r.size) THEN false
                 -- Convolutions that agree are half of what tells: products that one of the two does not record may not.
                 WHEN b.filters = r.filters AND (b.products IS NULL) <> (r.products IS NULL)
                     OR b.products = r.products AND (b.filters IS NULL) <> (r.filters IS NULL)
@@ -69,7 +73,7 @@ WITH told AS (
                     b.noted_parameters = r.noted_parameters) END
             WHEN 'batch' THEN b.batch = r.batch
             WHEN 'precision' THEN b.precision = r.precision
-            WHEN 'work' THEN coalesce(b.filters, b.products) <> coalesce(r.filters, r.products)
+            WHEN 'work' THEN coalesce(b.filters, b.products, '') <> coalesce(r.filters, r.products, '')
                 OR if(b.work_of = r.work_of, abs(r.sample_flop / nullif(b.sample_flop, 0) - 1) <= 0.01, NULL)
             ELSE coalesce(b.has_backward = r.has_backward AND coalesce(b.has_update = r.has_update, true),
                 b.has_update = r.has_update) END AS is_same,

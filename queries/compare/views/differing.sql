@@ -20,9 +20,10 @@ WITH kinds AS (
     WHERE b.run = 0 AND s.run > 0 AND (s.run NOT IN (SELECT run FROM setting WHERE name = 'noted by')
         OR NOT EXISTS (FROM setting WHERE run = 0 AND name = 'noted by'))
 )
-SELECT s.run, s.kind, s.name, s.base_value, s.value, k.place,
+SELECT s.run, s.kind, s.name, s.base_value, s.value,
+    if(s.name = 'number of parameters', 5, k.place) AS place,
     format('{} {} -> {}', s.name, left(coalesce(s.base_value, 'not set'), 40), left(coalesce(s.value, 'not set'), 40))
         AS text
 FROM side s JOIN kinds k USING (kind)
 WHERE s.base_value IS DISTINCT FROM s.value
-ORDER BY s.run, k.place NULLS LAST, s.kind, s.name
+ORDER BY s.run, place NULLS LAST, s.kind, s.name
