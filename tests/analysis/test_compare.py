@@ -11,7 +11,7 @@ import duckdb
 import pytest
 from cases import first
 from compared import GEMM, IMPLICIT, WINOGRAD, measured, network, stepping, table
-from given import Given, conv
+from given import Given, conv, conv_backward
 
 from traceview import sql
 from traceview.analysis import compare, reports
@@ -195,6 +195,26 @@ def test_rows_of_products_are_no_samples_where_there_are_sequences(
     assert {name for name, verdict in found.items() if verdict == "differs"} == differing
     rate = table(compare.compare([a, b]), "runs")[1]["samples_per_s"]
     assert rate == (pytest.approx(other[0] / 1e-3, rel=2e-3) if is_noted else None)
+
+
+@pytest.mark.slow
+def test_convolutions_that_a_checkpoint_computes_again_make_no_other_model(tmp_path: Path) -> None:
+    def run(is_checkpointed: bool) -> Run:
+        given = stepping((1000, 1001, 999), busy=10)
+        for start in (0, 1000, 2000):
+            for at in (100, 520)[: 1 + is_checkpointed]:
+                conv(given, start + at, (4, 8, 16, 16), (8, 8, 3, 3), padding=1)
+                given.rows["ops"][-1]["sequence"] = 7
+                given.kernel(IMPLICIT, start + at + 20, start + at + 60, launched=start + at + 2)
+            given.op("autograd::engine::evaluate_function: ConvolutionBackward0", start + 500, start + 700)
+            conv_backward(given, start + 600, (4, 8, 16, 16), (8, 8, 3, 3), (4, 8, 16, 16), padding=1)
+            given.kernel("wgrad_alg0_engine", start + 620, start + 660, launched=start + 602)
+        return measured(given, tmp_path / str(is_checkpointed))
+
+    plain, checkpointed = run(False), run(True)
+    assert verdicts(plain, checkpointed)["model"] == "same"
+    # 8 * 8 * 3 * 3 weights and 8 biases.
+    assert (checkpointed.value("filters"), checkpointed.value("parameters")) == ("8x8x3x3 (1)", 584)
 
 
 def recurrent(length: int = 5, parameters: int | None = None) -> Given:

@@ -90,12 +90,16 @@ WITH ranked AS (
     SELECT coalesce(any_value(passes), 1) AS passes FROM step_passes
 ), windowed AS (
     SELECT max(n_ranks) AS n_ranks FROM chosen_windows
+), again AS (
+    -- Checkpointing computes for the backward pass again: the model has these layers once.
+    SELECT o.call_id FROM op_costs c JOIN attributed.op o ON o.id = c.op_id WHERE c.is_recompute
 ), forward AS (
     SELECT filter, mode(input_shape[1] ORDER BY input_shape[1]) AS batch, any_value(parameters) AS parameters,
         sum(weight) * any_value(n_ranks) / count(DISTINCT rank) / any_value(passes) AS calls,
         if(count(flop / input_shape[1]) = count(*), sum(flop / input_shape[1] * weight) / sum(weight), NULL)
             AS call_flop
-    FROM chosen_calls, added, windowed WHERE direction = 'fprop' AND filter IS NOT NULL GROUP BY filter
+    FROM chosen_calls c ANTI JOIN again a ON a.call_id = c.op_id, added, windowed
+    WHERE direction = 'fprop' AND filter IS NOT NULL GROUP BY filter
 ), convs AS (
     SELECT string_agg(if(has_steps, format('{} ({:.0f})', filter, calls), filter), '; ' ORDER BY filter) AS filters,
         CAST(arg_max(batch, (calls, filter)) AS BIGINT) AS batch,
