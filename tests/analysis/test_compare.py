@@ -198,6 +198,32 @@ def test_rows_of_products_are_no_samples_where_there_are_sequences(
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    ("noted", "frames", "found", "differing"),
+    [(None, 4, 32, {"batch", "work"}), (8, 4, 8, set()), (8, 8, 8, {"work"}), (3, 4, 32, {"batch", "work"})],
+)
+def test_frames_that_are_folded_into_the_batch_are_no_samples(
+    tmp_path: Path, noted: int | None, frames: int, found: int, differing: set[str]
+) -> None:
+    """Clips of 4 or 8 frames, eight of them in a batch; a list of images has their channels in front."""
+
+    def run(folder: str, noted: int | None, frames: int) -> Run:
+        given = stepping((1000, 1000, 1000), busy=10)
+        for start in (100, 1100, 2100):
+            conv(given, start, (8 * frames, 3, 16, 16), (8, 3, 3, 3), padding=1)
+            given.kernel(IMPLICIT, start + 20, start + 60, launched=start + 2)
+        given.about = {"model": {"batch": noted}} if noted else {}
+        return measured(given, tmp_path / folder)
+
+    a, b = run("a", 8, 4), run("b", noted, frames)
+    # 2 * 3 * 8 * 9 FLOP for a pixel.
+    assert (b.value("batch"), b.value("sample_flop")) == (found, 432 * 16 * 16 * 8 * frames / found)
+    (row,) = [row for row in table(compare.compare([a, b]), "runs") if row["run"] == "B"]
+    assert row["samples_per_s"] == pytest.approx(1000 * found)
+    assert {name for name, verdict in verdicts(a, b).items() if verdict == "differs"} == differing
+
+
+@pytest.mark.slow
 def test_convolutions_that_a_checkpoint_computes_again_make_no_other_model(tmp_path: Path) -> None:
     def run(is_checkpointed: bool) -> Run:
         given = stepping((1000, 1001, 999), busy=10)

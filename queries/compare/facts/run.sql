@@ -13,10 +13,10 @@
 -- busy_ns = "time in which a device was busy, per step and rank, averaged over the devices of a rank"
 -- span_ns = "from the first to the last thing a device did, mean over ranks"
 -- span_busy_pct = "busy, of that"
--- batch = """tokens of an iteration of an inference engine, mean (requests where its marks tell no tokens); first
--- dimension of what the convolutions read, in a log too, else as collect noted it, else rows of the
--- first product (NULL where attention or a recurrent layer tells that those are no samples); times the passes whose
--- gradients a step adds up"""
+-- batch = """tokens of an iteration of an inference engine, mean (requests where its marks tell no tokens); else as
+-- collect noted it, if that divides the first dimension of what the convolutions read, else that dimension, in a log
+-- too, else rows of the first product (NULL where attention or a recurrent layer tells that those are no samples);
+-- times the passes whose gradients a step adds up"""
 -- samples = """that of all ranks; NULL where they send to each other: stages of a pipeline have no samples of their
 -- own, nor may ranks of an inference engine"""
 -- passes = "forward and backward passes of a step whose gradients it adds up: gradient accumulation, micro-batches"
@@ -123,6 +123,17 @@ WITH ranked AS (
         sum(parameters * if(has_steps, round(calls), 1)) AS parameters,
         sum(flop * if(has_steps, round(calls), 1)) AS flop
     FROM layer, (SELECT EXISTS (FROM chosen_steps) AS has_steps)
+), served AS (
+    SELECT CAST(round(avg(coalesce(i.tokens, i.requests))) AS BIGINT) AS batch
+    FROM chosen_steps c JOIN step_times t ON t.rank = c.rank AND t.step = c.step
+    JOIN iterations i ON i.rank = c.rank AND i.iteration = c.step
+    WHERE t.found_by = 'iterations, from the marks of the inference engine'
+), sampled AS (
+    -- Frames or views of a sample may be folded into the batch of the convolutions. Where that is no multiple of the
+    -- noted one, the last batch is smaller, or what the model takes has no batch in front.
+    SELECT coalesce(served.batch, if(convs.batch % told.batch <> 0, convs.batch,
+        coalesce(told.batch, convs.batch, printed.batch, linear.batch))) AS batch
+    FROM served, convs, told, printed, linear
 ), recurrent AS (
     SELECT if(count(c.reason) > 0, NULL, coalesce(sum(c.matrix_flop * w.weight) * any_value(n_ranks)
         / count(DISTINCT c.rank) / any_value(passes), 0)) AS flop
@@ -134,11 +145,6 @@ WITH ranked AS (
     UNION ALL SELECT unnest(regexp_extract_all(dtypes, '\w+')) FROM told
     WHERE NOT EXISTS (SELECT dtype FROM chosen_calls WHERE dtype IS NOT NULL)
         AND NOT EXISTS (SELECT dtype FROM product WHERE dtype IS NOT NULL)
-), served AS (
-    SELECT CAST(round(avg(coalesce(i.tokens, i.requests))) AS BIGINT) AS batch
-    FROM chosen_steps c JOIN step_times t ON t.rank = c.rank AND t.step = c.step
-    JOIN iterations i ON i.rank = c.rank AND i.iteration = c.step
-    WHERE t.found_by = 'iterations, from the marks of the inference engine'
 ), replica AS (
     SELECT if(EXISTS (FROM exchanges WHERE is_counted AND what IN ('send', 'recv', 'send_recv'))
         OR count(*) > 1 AND EXISTS (FROM served WHERE served.batch > 0), NULL, count(*)) AS replicas
@@ -178,9 +184,8 @@ SELECT source.framework, source.format,
     coalesce(timed.sd_ns, if(logged.n_networks = 1, CAST(logged.sd_ns AS DOUBLE), NULL)) AS sd_ns,
     CAST(work.busy_ns AS DOUBLE) AS busy_ns,
     CAST(span.span_ns AS DOUBLE) AS span_ns, CAST(span.busy_pct AS DOUBLE) AS span_busy_pct,
-    coalesce(served.batch, convs.batch, printed.batch, told.batch, linear.batch) * passes AS batch,
-    coalesce(served.batch, convs.batch, printed.batch, told.batch, linear.batch) * passes * replicas AS samples,
-    passes,
+    sampled.batch * passes AS batch,
+    sampled.batch * passes * replicas AS samples, passes,
     precision.names AS precision,
     CASE WHEN logged.is_log THEN logged.has_backward WHEN pass.is_backward THEN true WHEN pass.is_torch
         OR pass.is_told THEN false END
@@ -192,10 +197,10 @@ SELECT source.framework, source.format,
         FROM product))
         AS DOUBLE) AS flop,
     CAST(if(convs.filters IS NULL, nullif(coalesce(linear.flop, 0) + recurrent.flop, 0)
-        / coalesce(told.batch, linear.batch, 1), convs.sample_flop) AS DOUBLE) AS sample_flop,
+        / coalesce(sampled.batch, 1), convs.sample_flop * convs.batch / sampled.batch) AS DOUBLE) AS sample_flop,
     NOT EXISTS (FROM raw.kernels) AND NOT EXISTS (FROM raw.memcpys) AS is_cpu,
     used.threads, used.cores, used.recorded_ns, used.recorded_steps, used.cpu_ns,
     told.preempted, told.parameters AS noted_parameters
-FROM timed, logged, printed, kind, span, work, convs, linear, recurrent, precision, pass, place, source, told, used,
-    added, served, replica
+FROM timed, logged, printed, kind, span, work, convs, linear, sampled, recurrent, precision, pass, place, source, told,
+    used, added, replica
 ORDER BY ALL
