@@ -184,6 +184,22 @@ def test_chosen_steps(pair: tuple[Path, Path], capsys: pytest.CaptureFixture[str
     assert "has none of the steps asked for; `traceview report INPUT steps` lists them." in said
 
 
+@pytest.mark.slow
+def test_a_saved_comparison_of_some_steps_stands_for_these_alone(
+    pair: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fast, slow = pair
+    some, every = tmp_path / "some.json", tmp_path / "every.json"
+    run(capsys, fast, slow, "--step", "2-2", "--format", "json", "-o", some)
+    run(capsys, fast, slow, "--format", "json", "-o", every)
+    told = "is a saved comparison of --step 2-2, the other inputs of all steps but warm-up; choose the same"
+    assert told in refused(capsys, some, slow)
+    told = "is a saved comparison of all steps but warm-up, the other inputs of --nth-step 2; choose the same"
+    assert told in refused(capsys, every, slow, "--nth-step", "2")
+    by_file = run(capsys, some, slow, "--step", "2-2", "--format", "csv")
+    assert by_file == run(capsys, fast, slow, "--step", "2-2", "--format", "csv")
+
+
 @pytest.mark.parametrize(
     "wrong", [("--step", "first"), ("--fail-over", "much"), ("--fail-over", "line=5%"), ("--accept", "anything")]
 )

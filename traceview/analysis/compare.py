@@ -88,7 +88,14 @@ def measure(
         rows = query.run(connection)
         shape = tuple((entry[0], str(entry[1])) for entry in connection.description or ())
         facts[query.name] = Fact(shape, tuple(tuple(plain(value) for value in row) for row in rows))
-    return Run(name, facts, reports.footer(connection))
+    return Run(name, facts, reports.footer(connection), choice(steps, ordinal) if is_chosen else "")
+
+
+def choice(steps: tuple[int | None, int | None] | None, ordinal: int | None) -> str:
+    """The option that chooses these steps; empty where all but warm-up count."""
+    if steps:
+        return f"--step {steps[0]}-{steps[1]}"
+    return f"--nth-step {ordinal}" if ordinal else ""
 
 
 def measures(sides: Sequence[Sequence[T]], run: Callable[[T, bool], Run]) -> tuple[list[Run], Run | None]:
@@ -181,6 +188,7 @@ def saved(runs: Sequence[Run]) -> list[dict[str, Any]]:
         {
             "name": run.name,
             "side": number,
+            "steps": run.steps,
             "footer": list(run.footer),
             "facts": {
                 name: {"columns": [list(column) for column in fact.columns], "rows": [list(row) for row in fact.rows]}
@@ -215,7 +223,7 @@ def _restored(entry: Mapping[str, Any]) -> Run:
         )
         for name, fact in entry["facts"].items()
     }
-    return Run(str(entry["name"]), facts, tuple(str(line) for line in entry["footer"]))
+    return Run(str(entry["name"]), facts, tuple(str(line) for line in entry["footer"]), str(entry.get("steps", "")))
 
 
 def _check(facts: Mapping[str, Fact], source: str) -> None:
@@ -273,6 +281,8 @@ class Run:
     name: str
     facts: dict[str, Fact]
     footer: tuple[str, ...]
+    steps: str = ""
+    """The option that chose its steps; empty where all but warm-up count."""
     others: tuple[Run, ...] = ()
     """More recordings of the same: they tell how much recordings differ, and this one is what is taken apart."""
 

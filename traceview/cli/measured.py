@@ -43,8 +43,12 @@ def run(args: argparse.Namespace, path: str, whole: bool) -> Run:
         found = compare.restored(data.get("runs") if isinstance(data, dict) else None, path)
         if whole and found.has_steps:
             raise UsageError(f"{path} holds times per step, and another input has no steps to compare them with.")
-        if steps or nth:
-            raise UsageError(f"--step and --nth-step need traces or captures; {path} is a saved comparison.")
+        chosen = compare.choice(steps, nth)
+        if found.has_steps and any(recording.steps != chosen for recording in found.recordings):
+            raise UsageError(
+                f"{path} is a saved comparison of {found.steps or 'all steps but warm-up'}, the other inputs of "
+                f"{chosen or 'all steps but warm-up'}; choose the same steps of all."
+            )
         return found
     with opened(args, path) as connection:
         has_steps = compare.has_steps(connection)
