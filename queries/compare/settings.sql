@@ -4,8 +4,8 @@
 -- versions."""
 -- [columns]
 -- run = "run"
--- kind = """device, option (tried in the process, see docs/options.md), threads, precision, layout, batch, data, model,
--- flag, version, environment, command, job or recording"""
+-- kind = """device, option (torch.compile, and those tried in the process, see docs/options.md), threads, precision,
+-- layout, batch, data, model, flag, version, environment, command, job or recording"""
 -- setting = "setting, as the framework calls it"
 -- base_value = "of A; NULL where it is not set"
 -- value = "of the run"

@@ -143,6 +143,22 @@ def test_how_data_are_loaded_can_explain_a_difference(tmp_path: Path) -> None:
     assert "can explain a difference: data loading no workers, batch 16 -> 1 worker, prefetch" in said([a, b])
 
 
+@pytest.mark.slow
+def test_graphs_that_were_compiled_can_explain_a_difference(tmp_path: Path) -> None:
+    """A function and its gradient are one graph; what could not be compiled is none."""
+    graphs = [{"id": "0/0"}, {"id": "0/0", "is_backward": True}, {"id": "1/0", "failed": "InternalTorchDynamoError"}]
+    a = measured(noted(SLOW), tmp_path / "a")
+    b = measured(noted(FAST, compiled={"graphs": graphs, "is_complete": True, "breaks": []}), tmp_path / "b")
+    (row,) = table(compare.compare([a, b]), "settings")
+    assert (row["kind"], row["setting"], row["value"], row["can_explain"]) == (
+        "option",
+        "torch.compile",
+        "1 graph",
+        True,
+    )
+    assert said([a, b]).endswith("can explain a difference: torch.compile not set -> 1 graph.")
+
+
 @pytest.mark.long
 def test_options_that_were_tried_are_named_and_may_change_what_they_are_about(tmp_path: Path) -> None:
     model = {"parameters": 5, "name": "Net"}

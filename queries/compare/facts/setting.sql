@@ -1,8 +1,8 @@
 -- doc = """Recorded settings of the run: from `traceview collect` (capture.json), and of framework, devices and command
 -- from the trace itself where it has them. Ranks that differ are listed."""
 -- [columns]
--- kind = """device, option (tried in the process, see docs/options.md), threads, precision, layout, batch, data, model,
--- flag, version, environment, command, job or recording"""
+-- kind = """device, option (torch.compile, and those tried in the process, see docs/options.md), threads, precision,
+-- layout, batch, data, model, flag, version, environment, command, job or recording"""
 -- name = "setting"
 -- value = "its value"
 WITH noted AS (
@@ -30,6 +30,9 @@ WITH noted AS (
     UNION ALL SELECT 'data', 'data loading', loads FROM processes
     UNION ALL SELECT 'flag', f.key, f.value->>'$' FROM noted n, json_each(n.facts, '$.flags') f
     UNION ALL SELECT 'option', a.key, a.value->>'$' FROM noted n, json_each(n.facts, '$.applied') a
+    UNION ALL SELECT 'option', 'torch.compile', format('{} graph{}', n, if(n = 1, '', 's'))
+    FROM (SELECT count(DISTINCT g.value->>'$.id') AS n FROM noted n, json_each(n.facts, '$.compiled.graphs') g
+        WHERE g.value->>'$.failed' IS NULL GROUP BY n.rank)
     UNION ALL SELECT 'environment', e.key, e.value->>'$' FROM noted n, json_each(n.facts, '$.environment') e
     UNION ALL SELECT 'version', 'framework', concat_ws(' ', framework, framework_version) FROM raw.captures
     WHERE framework IS NOT NULL
