@@ -1,10 +1,12 @@
 -- title = "Memory by batch"
 -- doc = """Two runs with different batches: bytes of the peak for each sample more, what does not grow with the batch,
 -- and the batch that fits, each of one pass where a step adds up the gradients of several. It assumes straight lines,
--- so the same program with the same algorithms, and that all of the device's memory can be used. Where allocations are
--- recorded each moment of a step has a line: the one that fills the memory first limits the batch, and is the peak
--- then, which may be another one today."""
--- cannot = "No two runs have peaks of memory at different known batches."
+-- so the same program with the same algorithms, and that all of the device's memory can be used: runs of another model,
+-- precision, passes or work have no line, nor two peaks whose line is below zero at a batch of nothing. Where
+-- allocations are recorded each moment of a step has a line: the one that fills the memory first limits the batch, and
+-- is the peak then, which may be another one today."""
+-- cannot = """No two runs that differ in the batch alone have peaks of memory at different known batches, through which
+-- a line can go."""
 -- [columns]
 -- run = "run"
 -- counter = "what the peak is of: the sum of allocations where they are recorded, else the counter, as recorded"
@@ -25,12 +27,15 @@ WITH side AS (
             AS memory_bytes
     FROM pair p JOIN run b ON b.run = 0 JOIN run r ON r.run = p.run JOIN memory m ON m.run IN (0, p.run)
     WHERE base_batch <> r.batch // r.passes AND m.counter IN ('allocations', 'allocated_bytes')
+        AND NOT EXISTS (FROM condition c WHERE c.run = p.run AND c.condition <> 'batch'
+            AND starts_with(c.verdict, 'differs'))
     GROUP BY p.run, p.label, m.counter, b.batch // b.passes, r.batch // r.passes
 ), line AS (
     SELECT *, (peak_bytes - base_bytes) / (batch - base_batch) AS sample_bytes,
         base_bytes - sample_bytes * base_batch AS fixed_bytes
     FROM side WHERE base_bytes IS NOT NULL AND peak_bytes IS NOT NULL
-    QUALIFY counter = 'allocations' OR count(*) FILTER (counter = 'allocations') OVER (PARTITION BY run) = 0
+    QUALIFY fixed_bytes >= 0
+        AND (counter = 'allocations' OR count(*) FILTER (counter = 'allocations') OVER (PARTITION BY run) = 0)
 ), most AS (
     SELECT run, moment, max(moment_bytes) AS moment_bytes FROM memory_moment GROUP BY run, moment
 ), moment AS (

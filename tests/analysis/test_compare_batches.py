@@ -101,6 +101,16 @@ def test_the_same_batch_or_no_peak_tells_nothing(other: Given, tmp_path: Path) -
     assert rows(tmp_path, run(4, allocated_bytes=1400), other) == []
 
 
+def test_no_line_goes_through_two_programs(tmp_path: Path) -> None:
+    """One has another model, the other a line below zero at a batch of nothing, as with another optimizer."""
+    wide = run(8, allocated_bytes=2200)
+    wide.rows["ops"][0]["shapes"] = "[[8, 64], [64, 128]]"
+    assert rows(tmp_path / "model", run(4, allocated_bytes=1400), wide) == []
+    assert rows(tmp_path / "optimizer", run(4, allocated_bytes=1000), run(8, allocated_bytes=2004)) == []
+    (through,) = rows(tmp_path / "nothing", run(4, allocated_bytes=1000), run(8, allocated_bytes=2000))
+    assert (through["sample_bytes"], through["fixed_bytes"]) == (250, 0)
+
+
 def test_where_the_peak_does_not_grow_no_batch_is_named(tmp_path: Path) -> None:
     (found,) = rows(tmp_path, run(4, allocated_bytes=1400), run(8, allocated_bytes=1300))
     assert found["largest_batch"] is None and found["sample_bytes"] == -25
