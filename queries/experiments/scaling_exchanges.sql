@@ -12,7 +12,8 @@
 -- gradient_bytes = "that a rank put into all-reduce and reduce-scatter"
 -- parameters = "of the model, as noted while recording"
 -- slowest_ns = "the step of the slowest rank"
--- batch = "of a rank, as noted while recording, else the first dimension of what most convolutions read"
+-- batch = """of a rank, as noted while recording, else the first dimension of what most convolutions read; times the
+-- passes whose gradients a step adds up"""
 WITH noted AS (
     SELECT max(TRY_CAST(p.value->>'$.model.parameters' AS BIGINT)) AS parameters,
         max(TRY_CAST(p.value->>'$.model.batch' AS BIGINT)) AS batch
@@ -34,6 +35,7 @@ SELECT count(*) AS ranks_found, nullif(max(s.library), '') AS library, avg(coale
     CAST(avg(coalesce(s.exposed_ns, 0)) AS BIGINT) AS exposed_ns, CAST(avg(w.wait_ns) AS BIGINT) AS wait_ns,
     CAST(avg(w.transfer_ns) AS BIGINT) AS transfer_ns, CAST(avg(s.gradient_bytes) AS BIGINT) AS gradient_bytes,
     (SELECT parameters FROM noted) AS parameters, max(c.step_ns) AS slowest_ns,
-    coalesce((SELECT batch FROM noted), (SELECT batch FROM read)) AS batch
+    coalesce((SELECT batch FROM noted), (SELECT batch FROM read)) * coalesce((SELECT passes FROM step_passes), 1)
+        AS batch
 FROM scope c LEFT JOIN sent s ON s.rank = c.rank LEFT JOIN waited w ON w.rank = c.rank
 WHERE c.step_ns > 0 AND c.has_steps

@@ -100,6 +100,17 @@ def test_the_batch_is_the_noted_one_else_that_of_the_convolutions(
         assert section(connection, "experiments/scaling_exchanges")[0]["batch"] == batch
 
 
+def test_the_batch_is_that_of_all_passes_whose_gradients_a_step_adds_up(tmp_path: Path) -> None:
+    given = training()
+    given.about = {"model": {"batch": 8}}
+    for start in (0, 1000, 2000):
+        for at in (start, start + 400):
+            conv(given, at + 10, (8, 1, 28, 28), (6, 1, 5, 5))
+            given.span("phase", "backward", at + 100, at + 300)
+    with given.open(tmp_path) as connection:
+        assert section(connection, "experiments/scaling_exchanges")[0]["batch"] == 16
+
+
 def test_a_recording_without_steps_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its whole time is no step."""
     monkeypatch.setattr(scaling, "exchanged", OF_A_RECORDING)
