@@ -20,7 +20,8 @@
 -- batch = "per step and rank, of all passes whose gradients the step adds up"
 -- precision = "of convolutions and products"
 -- step_ns = "mean step time, or the whole recording"
--- work_flop = "of the direct method, per step and rank; where shapes are recorded"
+-- work_flop = """of convolutions (direct method), products, attention and recurrent layers per step and rank, with what
+-- is computed again; where shapes are recorded"""
 -- effective_flop_per_s = "that over the step time"
 -- samples_per_s = "batch times ranks over the step time; none where ranks send to each other (pipeline)"
 SELECT chr(CAST(65 + run AS INTEGER)) AS run, name, framework, format, device, ranks, recordings,

@@ -278,6 +278,7 @@ def test_longer_sequences_of_a_recurrent_layer_are_other_work(tmp_path: Path) ->
     (work,) = [row for row in table(compare.compare([a, b]), "conditions") if row["condition"] == "work"]
     # 2 * 5 * 2 * 16 * (8 + 4) and 2 * 2 * 4 * 10 FLOP.
     assert (work["base_value"], work["value"]) == ("0.004 MFLOP per step", "0.00784 MFLOP per step")
+    assert [row["work_flop"] for row in table(compare.compare([a, b]), "runs")] == [4000, 7840]
 
 
 def accumulated(batch: int, passes: int, losses: int = 1) -> Given:

@@ -27,7 +27,8 @@
 -- filters = "filters of the convolutions, with calls per pass, mean over the ranks that have them"
 -- products = "shapes of the fully connected layers, with calls per pass, mean over the ranks that have them"
 -- parameters = "of the layers whose shapes are recorded, a shape with several calls in a pass counted once per call"
--- flop = "of the direct method, of convolutions and products per step and rank; NULL without shapes"
+-- flop = """of the direct method, of convolutions, products, attention and recurrent layers per step and rank, with
+-- what is computed again; NULL without shapes"""
 -- sample_flop = """of the forward convolutions for one sample, by the direct method; without convolutions of the
 -- forward products and recurrent layers, for the whole step where the batch is not known; NULL where a shape is not
 -- recorded"""
@@ -90,9 +91,14 @@ WITH ranked AS (
     SELECT coalesce(any_value(passes), 1) AS passes FROM step_passes
 ), windowed AS (
     SELECT max(n_ranks) AS n_ranks FROM chosen_windows
+), weighed AS (
+    SELECT rank, any_value(weight) AS weight FROM chosen_rows GROUP BY rank
+), cost_row AS (
+    SELECT c.*, w.weight FROM op_costs c JOIN weighed w USING (rank)
+    WHERE NOT EXISTS (FROM chosen_steps) OR (c.rank, c.step) IN (SELECT (rank, step) FROM chosen_steps)
 ), again AS (
     -- Checkpointing computes for the backward pass again: the model has these layers once.
-    SELECT o.call_id FROM op_costs c JOIN attributed.op o ON o.id = c.op_id WHERE c.is_recompute
+    SELECT o.call_id FROM cost_row c JOIN attributed.op o ON o.id = c.op_id WHERE c.is_recompute
 ), forward AS (
     SELECT filter, mode(input_shape[1] ORDER BY input_shape[1]) AS batch, any_value(parameters) AS parameters,
         sum(weight) * any_value(n_ranks) / count(DISTINCT rank) / any_value(passes) AS calls,
@@ -106,8 +112,6 @@ WITH ranked AS (
         sum(parameters * if(has_steps, round(calls), 1)) AS parameters,
         if(count(call_flop) = count(*), sum(call_flop * if(has_steps, round(calls), 1)), NULL) AS sample_flop
     FROM forward, (SELECT EXISTS (FROM chosen_steps) AS has_steps)
-), weighed AS (
-    SELECT rank, any_value(weight) AS weight FROM chosen_rows GROUP BY rank
 ), product AS (
     SELECT m.*, w.weight FROM matmul_shapes m JOIN weighed w USING (rank)
     WHERE NOT EXISTS (FROM chosen_steps) OR (m.rank, m.step) IN (SELECT (rank, step) FROM chosen_steps)
@@ -135,11 +139,9 @@ WITH ranked AS (
         coalesce(told.batch, convs.batch, printed.batch, linear.batch))) AS batch
     FROM served, convs, told, printed, linear
 ), recurrent AS (
-    SELECT if(count(c.reason) > 0, NULL, coalesce(sum(c.matrix_flop * w.weight) * any_value(n_ranks)
-        / count(DISTINCT c.rank) / any_value(passes), 0)) AS flop
-    FROM op_costs c JOIN weighed w USING (rank), added, windowed
-    WHERE c.family = 'rnn' AND c.direction = 'forward' AND NOT c.is_recompute
-        AND (NOT EXISTS (FROM chosen_steps) OR (c.rank, c.step) IN (SELECT (rank, step) FROM chosen_steps))
+    SELECT if(count(reason) > 0, NULL, coalesce(sum(matrix_flop * weight) * any_value(n_ranks) / count(DISTINCT rank)
+        / any_value(passes), 0)) AS flop
+    FROM cost_row, added, windowed WHERE family = 'rnn' AND direction = 'forward' AND NOT is_recompute
 ), typed AS (
     SELECT dtype FROM chosen_calls UNION ALL SELECT dtype FROM product
     UNION ALL SELECT unnest(regexp_extract_all(dtypes, '\w+')) FROM told
@@ -193,9 +195,7 @@ SELECT source.framework, source.format,
     CASE WHEN work.updates THEN true WHEN pass.is_torch THEN false END AS has_update,
     kind.names AS kinds, convs.filters, linear.products,
     CAST(coalesce(convs.parameters, 0) + coalesce(linear.parameters, 0) AS DOUBLE) AS parameters,
-    CAST((SELECT sum(flop * weight) FROM (SELECT flop, weight FROM chosen_calls UNION ALL SELECT flop, weight
-        FROM product))
-        AS DOUBLE) AS flop,
+    CAST((SELECT nullif(sum(matrix_flop * weight), 0) FROM cost_row) AS DOUBLE) AS flop,
     CAST(if(convs.filters IS NULL, nullif(coalesce(linear.flop, 0) + recurrent.flop, 0)
         / coalesce(sampled.batch, 1), convs.sample_flop * convs.batch / sampled.batch) AS DOUBLE) AS sample_flop,
     NOT EXISTS (FROM raw.kernels) AND NOT EXISTS (FROM raw.memcpys) AS is_cpu,
