@@ -372,6 +372,20 @@ def test_training_is_not_ranked_against_inference(tmp_path: Path) -> None:
     assert verdicts(b, b)["passes"] == "same"
 
 
+@pytest.mark.slow
+def test_training_of_some_layers_is_not_ranked_against_that_of_all(tmp_path: Path) -> None:
+    frozen = network((IMPLICIT, IMPLICIT))
+    for start in (0, 1000, 2000):
+        conv_backward(frozen, start + 330, (4, 8, 16, 16), (16, 8, 3, 3), (4, 16, 16, 16), padding=1)
+        frozen.kernel("wgrad_alg0_engine", start + 420, start + 450, launched=start + 332)
+    a = measured(network((IMPLICIT, IMPLICIT), backward=True), tmp_path / "a")
+    b = measured(frozen, tmp_path / "b")
+    passes = next(row for row in table(compare.compare([a, b]), "conditions") if row["condition"] == "passes")
+    assert (passes["base_value"], passes["value"], passes["verdict"]) == (
+        "forward, backward", "forward, backward of 1 of 2 filters", "differs",
+    )  # fmt: skip
+
+
 @pytest.mark.long
 def test_layers_are_matched_by_filter_and_place_whatever_they_are_called(tmp_path: Path) -> None:
     a = measured(network((IMPLICIT, IMPLICIT)), tmp_path / "a")

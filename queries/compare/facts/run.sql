@@ -22,6 +22,8 @@
 -- passes = "forward and backward passes of a step whose gradients it adds up: gradient accumulation, micro-batches"
 -- precision = "types of the convolutions and products; tf32 where a kernel's name says so"
 -- has_backward = "whether gradients are computed; NULL where the trace cannot tell"
+-- trained_filters = """of the filters those with a gradient, of themselves or of what they read; NULL where the trace
+-- is not PyTorch's, or records no shapes"""
 -- has_update = "whether parameters are updated; NULL where the trace cannot tell"
 -- kinds = "layers by kind in a log that tells their passes; NULL for everything else"
 -- filters = "filters of the convolutions, with calls per pass, mean over the ranks that have them"
@@ -163,6 +165,9 @@ WITH ranked AS (
         EXISTS (FROM raw.ops WHERE is_backward)
             OR EXISTS (FROM chosen_calls WHERE direction IN ('dgrad', 'wgrad')) AS is_backward,
         EXISTS (FROM chosen_calls) AND NOT EXISTS (FROM chosen_calls WHERE direction IS NULL) AS is_told
+), trained AS (
+    SELECT if(count(*) = count(filter), count(DISTINCT filter), NULL) AS filters FROM chosen_calls
+    WHERE direction IN ('dgrad', 'wgrad') OR contains(op_name, 'backward')
 ), place AS (
     SELECT string_agg(DISTINCT d.name, ', ' ORDER BY d.name) FILTER (d.kind <> 'cpu'
             AND (d.rank, d.device) IN (SELECT (rank, device) FROM raw.kernels UNION SELECT (rank, device)
@@ -192,6 +197,7 @@ SELECT source.framework, source.format,
     CASE WHEN logged.is_log THEN logged.has_backward WHEN pass.is_backward THEN true WHEN pass.is_torch
         OR pass.is_told THEN false END
         AS has_backward,
+    if(pass.is_torch AND convs.filters IS NOT NULL, trained.filters, NULL) AS trained_filters,
     CASE WHEN work.updates THEN true WHEN pass.is_torch THEN false END AS has_update,
     kind.names AS kinds, convs.filters, linear.products,
     CAST(coalesce(convs.parameters, 0) + coalesce(linear.parameters, 0) AS DOUBLE) AS parameters,
@@ -201,6 +207,6 @@ SELECT source.framework, source.format,
     NOT EXISTS (FROM raw.kernels) AND NOT EXISTS (FROM raw.memcpys) AS is_cpu,
     used.threads, used.cores, used.recorded_ns, used.recorded_steps, used.cpu_ns,
     told.preempted, told.parameters AS noted_parameters
-FROM timed, logged, printed, kind, span, work, convs, linear, sampled, recurrent, precision, pass, place, source, told,
-    used, added, replica
+FROM timed, logged, printed, kind, span, work, convs, linear, sampled, recurrent, precision, pass, trained, place,
+    source, told, used, added, replica
 ORDER BY ALL

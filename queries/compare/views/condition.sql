@@ -25,7 +25,10 @@ WITH told AS (
         string_split(products, '; ') AS product_list,
         batch, precision, has_backward, has_update, sample_flop,
         if(filters IS NULL AND batch IS NULL, 'step', 'sample') AS work_of,
-        concat_ws(', ', 'forward', if(has_backward, 'backward', NULL), if(has_update, 'update', NULL))
+        trained_filters,
+        concat_ws(', ', 'forward', if(has_backward, 'backward' || if(trained_filters < len(string_split(filters, '; ')),
+                format(' of {} of {} filters', trained_filters, len(string_split(filters, '; '))), ''), NULL),
+            if(has_update, 'update', NULL))
             || if(has_backward IS NULL AND has_update IS NULL, '; the rest unknown',
                 if(has_update IS NULL, '; update unknown',
                     if(has_backward IS NULL, '; backward unknown', ''))) AS passes
@@ -75,8 +78,10 @@ WITH told AS (
             WHEN 'precision' THEN b.precision = r.precision
             WHEN 'work' THEN coalesce(b.filters, b.products, '') <> coalesce(r.filters, r.products, '')
                 OR if(b.work_of = r.work_of, abs(r.sample_flop / nullif(b.sample_flop, 0) - 1) <= 0.01, NULL)
+            -- A part that is frozen has no gradients.
             ELSE coalesce(b.has_backward = r.has_backward AND coalesce(b.has_update = r.has_update, true),
-                b.has_update = r.has_update) END AS is_same,
+                b.has_update = r.has_update)
+                AND coalesce(b.filters <> r.filters OR b.trained_filters = r.trained_filters, true) END AS is_same,
         CASE c.condition WHEN 'work' THEN format('the same {} compute {:.3g} times as much for each {} as in A: '
             || 'inputs of another {}', if(r.filters IS NULL, 'products', 'convolutions'),
             r.sample_flop / nullif(b.sample_flop, 0), r.work_of, CASE WHEN r.filters IS NOT NULL
