@@ -155,6 +155,27 @@ sys.exit(program())
             assert "Traceback" not in done.stderr
 
 
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_in_a_callback_of_an_import_ends_the_program(number: int, code: int) -> None:
+    """Python drops what is raised in a callback, as importlib has one for the lock of each module."""
+    script = f"""
+import signal, sys, time, weakref
+from traceview import __main__ as program, cli
+class Lock: pass
+exec(compile("def callback(_): signal.raise_signal({number:d})", "<frozen importlib._bootstrap>", "exec"))
+def main():
+    lock = Lock()
+    watched = weakref.ref(lock, callback)
+    del lock
+    time.sleep(20)
+    return 0
+cli.main = main
+sys.exit(program.program())
+"""
+    done = subprocess.run([sys.executable, "-c", script], env=ENVIRONMENT, capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (code, "", "")
+
+
 @pytest.fixture
 def long_trace(tmp_path: Path) -> Path:
     """A trace that takes a while to convert."""

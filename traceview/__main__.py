@@ -9,10 +9,15 @@ import gc
 import os
 import signal
 import sys
+import time
+from _thread import get_ident, start_new_thread
 from io import TextIOWrapper
+from types import FrameType
 
 GARBAGE = 100_000
 """Objects made and not freed after which Python looks for garbage."""
+LATER_S = 0.1
+"""Time until a signal is sent again that came at a moment when it would be lost."""
 INTERRUPTED, TERMINATED = 128 + signal.SIGINT, 128 + signal.SIGTERM
 
 
@@ -21,8 +26,17 @@ def program() -> int:
     code = 1
     is_terminated = False
 
-    def terminate(number: int, frame: object) -> None:
-        """Leave as after Ctrl-C, so that what is half written is cleared away."""
+    def end(number: int, frame: FrameType | None) -> None:
+        """Leave by an exception, so that what is half written is cleared away.
+
+        Not out of an import's own code: Python drops what is raised in a callback, as importlib's locks have, with
+        the lock of all imports still held.
+        """
+        if frame and frame.f_code.co_filename.startswith("<frozen importlib"):
+            start_new_thread(_send_later, (get_ident(), number))
+            return
+        if number == signal.SIGINT:
+            raise KeyboardInterrupt
         nonlocal is_terminated
         is_terminated = True
         raise SystemExit(TERMINATED)
@@ -47,14 +61,15 @@ def program() -> int:
     atexit.register(leave)
     try:
         _open_streams()
-        if signal.getsignal(signal.SIGTERM) == signal.SIG_DFL:
-            signal.signal(signal.SIGTERM, terminate)
+        for number in (signal.SIGINT, signal.SIGTERM):
+            if signal.getsignal(number) in (signal.SIG_DFL, signal.default_int_handler):
+                signal.signal(number, end)
         # Here, so that Ctrl-C while modules are loaded is an end like any other.
         from traceview.cli import main
 
         code = main()
-    except SystemExit as end:
-        code = end.code if isinstance(end.code, int) else 1 if end.code else 0
+    except SystemExit as left:
+        code = left.code if isinstance(left.code, int) else 1 if left.code else 0
         raise
     except KeyboardInterrupt:
         code = INTERRUPTED
@@ -66,6 +81,11 @@ def program() -> int:
     # Libraries that are called when the signal comes make an error of their own of it.
     code = TERMINATED if is_terminated else code
     return code
+
+
+def _send_later(thread: int, number: int) -> None:
+    time.sleep(LATER_S)
+    signal.pthread_kill(thread, number)
 
 
 def _open_streams() -> None:
