@@ -93,7 +93,9 @@ SELECT label AS run, CASE
     || CASE WHEN texts IS NOT NULL THEN format(' Settings that differ and can explain a difference: {}{}.', texts,
         if(more > 0, format('; {} more below', more), ''))
         WHEN is_told THEN ' No recorded setting that changes how long a step takes differs.'
-        ELSE ' The settings of at least one are not recorded.' END AS sentence,
+        ELSE ' The settings of at least one are not recorded.' END
+    || if(is_ranked AND NOT is_whole AND NOT is_busy AND busy <> '', format(' The machine was busy: {}.', busy), '')
+        AS sentence,
     ratio, low, high, confidence_pct, noise_from
 FROM said
 ORDER BY said.run

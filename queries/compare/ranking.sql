@@ -25,7 +25,8 @@ WITH spread AS (
         p.diff_ns, p.differing, p.unchecked, p.is_busy, coalesce(p.is_ranked, true) AS is_ranked, b.step_ns AS base_ns,
         e.low, e.high, e.confidence_pct, e.recordings AS n_both,
         if(r.run = 0, r.step_ns / nullif(b.step_ns, 0), p.ratio) AS ratio,
-        (SELECT string_agg(chr(CAST(65 + m.run AS INTEGER)), ', ' ORDER BY m.run) FROM machine m
+        (SELECT format('the machine was busy while {} {} recorded', string_agg(chr(CAST(65 + m.run AS INTEGER)), ', '
+            ORDER BY m.run), if(count(*) = 1, 'was', 'were')) FROM machine m
             WHERE m.run IN (0, r.run) AND m.is_busy) AS busy
     FROM run r JOIN run b ON b.run = 0 LEFT JOIN pair p ON p.run = r.run LEFT JOIN estimate e ON e.run = r.run
 )
@@ -39,11 +40,11 @@ SELECT chr(CAST(65 + run AS INTEGER)) AS run,
         ELSE CASE WHEN low IS NULL THEN 'cannot tell from noise: '
                 || CASE WHEN ratio IS NULL THEN 'no time to compare'
                     WHEN least(steps, base_steps) > 1 THEN 'a log gives no deviation' ELSE 'fewer than two steps' END
-            WHEN is_busy THEN 'cannot tell from noise: the machine was busy while ' || busy
-                || if(contains(busy, ','), ' were', ' was') || ' recorded'
+            WHEN is_busy THEN 'cannot tell from noise: ' || busy
             WHEN confidence_pct < 90 THEN 'cannot tell from noise: too few recordings'
             ELSE if(low > 1 OR high < 1, 'larger than the noise', 'within the noise')
-                || if(n_both = 2 AND least(steps, base_steps) < 5, ' (few steps)', '') END
+                || if(n_both = 2 AND least(steps, base_steps) < 5, ' (few steps)', '')
+                || coalesce('; ' || busy, '') END
             || if(unchecked <> '', '; not checked: ' || unchecked, '')
     END AS verdict
 FROM spread

@@ -211,6 +211,44 @@ def test_a_busy_machine_is_named_and_nothing_is_claimed(tmp_path: Path) -> None:
     assert said([a, measured(noted(SLOW, usage=waited), tmp_path / "c")]).startswith("B is 26.0 % slower")
 
 
+@pytest.mark.slow
+def test_who_waits_for_a_processor_and_is_interrupted_seldom_was_on_a_busy_machine(tmp_path: Path) -> None:
+    """Slices of time may be as long as a recording: three interruptions, 8 % of the processor time."""
+    usage = {"wall_ns": 204_000_000, "user_ns": 14_000_000, "system_ns": 0, "involuntary_switches": 3}
+    a = measured(noted((40_000,) * 5, busy=39_000), tmp_path / "a")
+    b = measured(noted((40_800,) * 5, busy=40_000, usage=usage), tmp_path / "b")
+    sentence = said([a, b])
+    assert sentence.startswith("The machine was busy, so nothing is claimed: ")
+    assert "B had 7 % of the processor time that its 1 thread can use" in sentence
+    assert "and was interrupted 15 times a second" in sentence
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("n_busy", "outcome"), [(2, "failed"), (3, "cannot tell")])
+def test_a_machine_that_was_busy_in_most_recordings_of_a_side_is_said_and_fails_no_check(
+    tmp_path: Path, n_busy: int, outcome: str
+) -> None:
+    """A load that lasts through all recordings of one side is no noise between recordings."""
+
+    def taken(name: str, mean: int, used_pct: int) -> Run:
+        used = {"wall_ns": 5_000 * mean, "user_ns": 50 * used_pct * mean, "system_ns": 0}
+        usage = used | {"involuntary_switches": 2 if used_pct < 100 else 0}
+        return measured(noted((mean,) * 5, busy=mean - 100, usage=usage), tmp_path / name)
+
+    a = compare.side([taken(f"a{n}", 1000 + n, 100) for n in range(4)])
+    b = compare.side([taken(f"b{n}", 1260 + n, 40 + n if n < n_busy else 100) for n in range(4)])
+    report = compare.compare([a, b])
+    step, part = gates.checks(report, [a, b], {"step": 5, "category": 5})
+    assert (step.outcome, part.outcome) == (outcome, outcome)
+    told = outcome == "cannot tell"
+    assert step.reason.startswith("larger than the noise")
+    assert ("; the machine was busy while B was recorded" in step.reason) == told
+    assert part.reason == ("above the limit, but the machine was busy" if told else "larger than the noise")
+    assert said([a, b]).startswith("B is 26.0 % slower than A (97 % interval")
+    busy = "in 3 of 4 recordings B had 40 to 42 % of the processor time that its threads can use"
+    assert said([a, b]).endswith(f" The machine was busy: {busy}.") == told
+
+
 def recordings(folder: Path, means: Sequence[float], busy: float = 100) -> Run:
     return compare.side([measured(stepping((mean, mean, mean), busy), folder / str(mean)) for mean in means])
 

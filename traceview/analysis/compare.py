@@ -337,7 +337,8 @@ WHOLE = "(whole step)"
 
 
 def tables(runs: Sequence[tuple[int, Run]]) -> dict[str, Fact]:
-    """`estimate` (ratio of the step times) and `part_noise` (differences by part), for runs that both have steps.
+    """`estimate` (ratio of the step times) and `part_noise` (differences by part), for runs that both have steps, and
+    `recording`: the facts of each recording of a run, as `run` has those of the middle one.
 
     Raises `InputError` for a value that is not a number where there must be one.
     """
@@ -363,7 +364,12 @@ def _tables(runs: Sequence[tuple[int, Run]]) -> dict[str, Fact]:
             if ratio.confidence >= noise.CLAIM:
                 limits += [(WHOLE, *(base.value("step_ns") * (end - 1) for end in (ratio.low, ratio.high)))]
         parts += [(number, part, *(round(end, 3) + 0.0 for end in ends)) for part, *ends in limits]
-    return {"estimate": Fact(ESTIMATE, tuple(whole)), "part_noise": Fact(PART_NOISE, tuple(parts))}
+    each = [(number, *one.facts["run"].rows[0]) for number, run in runs for one in run.recordings]
+    return {
+        "estimate": Fact(ESTIMATE, tuple(whole)),
+        "part_noise": Fact(PART_NOISE, tuple(parts)),
+        "recording": Fact((("run", "BIGINT"), *base.facts["run"].columns), tuple(each)),
+    }
 
 
 def _several(base: Run, run: Run) -> tuple[noise.Interval | None, str]:

@@ -29,7 +29,9 @@ ALPHA = 0.05
 ROUNDING = 1 + 1e-9
 """Rounding of a ratio that was computed back from its logarithm; a limit is passed beyond it."""
 FEW = "(few steps)"
-"""End of a verdict that rests on so few steps that noise explains nearly anything."""
+"""Part of a verdict that rests on so few steps that noise explains nearly anything."""
+BUSY = "the machine was busy"
+"""Part of a verdict on recordings of which most of one side have times that tell of other programs too."""
 
 
 def checks(report: Report, runs: Sequence[Run], limits: Mapping[str, float]) -> list[Check]:
@@ -60,7 +62,7 @@ def _step(row: Mapping[str, Any], run: Run, limit: float) -> Check:
         outcome = "cannot tell"
     elif ratio <= (1 + limit / 100) * ROUNDING:
         outcome = "passed"
-    elif verdict.startswith("larger than the noise") and FEW not in verdict:
+    elif verdict.startswith("larger than the noise") and FEW not in verdict and BUSY not in verdict:
         outcome = "failed"
     else:
         outcome = "cannot tell"
@@ -86,6 +88,7 @@ def parts(report: Report, label: str, base: Run, run: Run, kind: str, limit: flo
     if not parts and not found:
         reason = f"no {kind} of A that takes 1 % of its step or more is in the other run"
         return [Check(label, run.name, kind, "", limit, None, None, None, "cannot tell", reason)]
+    is_busy = any(BUSY in str(row["verdict"]) for row in _rows(report, "ranking") if row["run"] == label)
     level = 1 - 2 * ALPHA / max(len(parts), 1)
     for name, is_certain, values in parts:
         before, after = ([math.log(value) for value in side] for side in values)
@@ -98,6 +101,8 @@ def parts(report: Report, label: str, base: Run, run: Run, kind: str, limit: flo
             outcome, reason = "cannot tell", "above the limit, but it may be another layer of the same kind"
         elif not is_sure:
             outcome, reason = "cannot tell", _too_few(len(parts), kind)
+        elif ratio.low > 1 and is_busy:
+            outcome, reason = "cannot tell", f"above the limit, but {BUSY}"
         elif ratio.low > 1:
             outcome, reason = "failed", "larger than the noise"
         else:

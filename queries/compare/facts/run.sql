@@ -41,6 +41,7 @@
 -- recorded_steps = "steps meanwhile"
 -- cpu_ns = "processor time meanwhile, of all ranks"
 -- preempted = "how often meanwhile another process took the processor away from a rank, mean over ranks"
+-- is_contended = "whether others had the processors while its operators waited (view contention); NULL if not recorded"
 -- noted_parameters = "parameters of the model as traceview collect counted them"
 WITH ranked AS (
     -- Ranks count alike, however many steps each has, as in the parts of a step.
@@ -206,7 +207,8 @@ SELECT source.framework, source.format,
         / coalesce(sampled.batch, 1), convs.sample_flop * convs.batch / sampled.batch) AS DOUBLE) AS sample_flop,
     NOT EXISTS (FROM raw.kernels) AND NOT EXISTS (FROM raw.memcpys) AS is_cpu,
     used.threads, used.cores, used.recorded_ns, used.recorded_steps, used.cpu_ns,
-    told.preempted, told.parameters AS noted_parameters
+    told.preempted, (SELECT bool_or(c.is_contended) FROM contention c) AS is_contended,
+    told.parameters AS noted_parameters
 FROM timed, logged, printed, kind, span, work, convs, linear, sampled, recurrent, precision, pass, trained, place,
     source, told, used, added, replica
 ORDER BY ALL
