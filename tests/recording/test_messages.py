@@ -36,6 +36,18 @@ def test_the_process_that_came_furthest_says_why_there_is_nothing(notes: list[tu
     assert said in messages.why_none(notes, OPTIONS)
 
 
+@pytest.mark.parametrize(("state", "else_said"), [("python", "imported no framework"), ("framework", "Mark the end")])
+def test_of_a_command_that_a_signal_ended_nobody_knows_what_it_would_have_imported(state: str, else_said: str) -> None:
+    notes = [(1, state, "")]
+    said = "the command was ended by SIGTERM before a step was seen to end."
+    assert messages.why_none(notes, OPTIONS, exit_code=-15) == said
+    assert else_said in messages.why_none(notes, OPTIONS, exit_code=3)
+    assert messages.why_none([*notes, (2, "waiting", "2 optimizer")], OPTIONS, exit_code=-15) == (
+        "the script ended after 2 steps (optimizer) and recording begins after 4; "
+        "run more steps, or pass --wait 0 --warmup 0."
+    )
+
+
 def test_where_files_may_not_be_large_that_is_said_of_a_trace_that_was_cut() -> None:
     script = (
         "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (2048, 2048));"

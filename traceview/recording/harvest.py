@@ -37,7 +37,7 @@ def harvest(run: Run, started_ns: int, exit_code: int | None) -> bool:
     ranks = recorded_ranks(raw)
     if not ranks:
         _empty(raw)
-        run.say(f"no capture: {messages.why_none(notes, run.options, run.output is None)}")
+        run.say(f"no capture: {messages.why_none(notes, run.options, run.output is None, exit_code)}")
         return False
     lost = [f"process {pid}: {messages.LOST[state]}{detail}" for pid, state, detail in notes if state in messages.LOST]
     said = [f"rank {rank['rank']}: {text}" for rank in ranks for text in rank["warnings"]]

@@ -61,10 +61,12 @@ def limit_of_files() -> str:
     return f" Files may not be larger than {most:,} bytes here, and a trace is; raise the limit with `ulimit -f`."
 
 
-def why_none(notes: list[tuple[int, str, str]], options: dict[str, int], has_options: bool = True) -> str:
+def why_none(
+    notes: list[tuple[int, str, str]], options: dict[str, int], has_options: bool = True, exit_code: int | None = None
+) -> str:
     """The reason that tells most, as a sentence: that of the process that came furthest.
 
-    `has_options`: whether the user can say how many steps are recorded.
+    `has_options`: whether the user can say how many steps are recorded. `exit_code`: as `ending` takes it.
     """
     found = {state: detail for _, state, detail in notes}
     if "recording" in found:
@@ -88,6 +90,8 @@ def why_none(notes: list[tuple[int, str, str]], options: dict[str, int], has_opt
             "a process was recording when it called exec, and nothing was recorded of the program that followed; "
             "pass a smaller --wait or --steps to finish before that."
         )
+    if exit_code is not None and exit_code < 0:
+        return f"the command {ending(exit_code)} before a step was seen to end."
     if "waiting" in found or "framework" in found:
         return (
             "a framework was imported, but no step was seen to end: no optimizer's step, no call of a model or of a "
