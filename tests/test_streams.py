@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import resource
@@ -11,12 +12,15 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from cases import first
 
 from traceview import cli
+from traceview.cli.output import emit
+from traceview.errors import InputError
 
 ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
 SAMPLES = Path(__file__).resolve().parent.parent / "samples"
@@ -99,6 +103,30 @@ def test_a_file_on_a_full_disk_is_not_wrong_usage(trace: Path, words: str, capsy
     said = capsys.readouterr()
     assert said.out == "" and said.err.startswith("traceview: cannot write /dev/full: ")
     assert "No space left on device" in said.err and said.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("before", [None, "whole"])
+def test_a_file_that_fails_half_way_is_as_it_was(tmp_path: Path, before: str | None) -> None:
+    def pieces() -> Iterator[str]:
+        yield "half"
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    path = tmp_path / "page.html"
+    if before:
+        path.write_text(before)
+        path.chmod(0o600)
+    with pytest.raises(InputError, match=f"cannot write {path}: No space left on device"):
+        emit(pieces(), str(path))
+    assert [each.read_text() for each in tmp_path.iterdir()] == ([before] if before else [])
+    emit(["all ", "of it"], str(path))
+    assert path.read_text() == "all of it" and (path.stat().st_mode & 0o777 == 0o600) == bool(before)
+
+
+def test_where_a_link_leads_is_written_and_the_link_stays(tmp_path: Path) -> None:
+    link, path = tmp_path / "link", tmp_path / "file"
+    link.symlink_to(path)
+    emit(["text"], str(link))
+    assert link.is_symlink() and path.read_text() == "text"
 
 
 @pytest.mark.slow

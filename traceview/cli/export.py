@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import gzip
-import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -23,9 +22,9 @@ from traceview.cli.options import (
     opened,
     output_file,
 )
-from traceview.cli.output import to_stdout
+from traceview.cli.output import to_stdout, whole
 from traceview.cli.values import at_least
-from traceview.errors import InputError, NotEnoughMemory, UsageError, writing
+from traceview.errors import InputError, NotEnoughMemory, UsageError
 
 HELP = "write the timeline for Perfetto, chrome://tracing, speedscope or flame graphs"
 
@@ -103,27 +102,12 @@ def _form(args: argparse.Namespace) -> str:
 @contextmanager
 def _file(path: Path) -> Iterator[BinaryIO]:
     """A file that has its name when it is whole; compressed where the name says so."""
-    with writing(str(path)):
-        if path.is_dir():
-            raise UsageError(f"cannot write {path}: it is a folder.")
-        if path.exists() and not path.is_file():
-            # A pipe or a device is written to and not replaced.
-            with path.open("wb") as file:
-                yield file
-            return
-        draft = path.with_name(f".{path.name}.{os.urandom(4).hex()}")
-        with draft.open("xb") as file:
-            try:
-                if path.suffix == ".gz":
-                    with gzip.GzipFile("", "wb", 6, file) as packed:
-                        yield cast(BinaryIO, packed)
-                else:
-                    yield file
-                file.close()
-                draft.replace(path)
-            except BaseException:
-                draft.unlink(missing_ok=True)
-                raise
+    with whole(path) as file:
+        if path.suffix == ".gz":
+            with gzip.GzipFile("", "wb", 6, file) as packed:
+                yield cast(BinaryIO, packed)
+        else:
+            yield file
 
 
 _rank = at_least(0, "is not a rank; write its number")

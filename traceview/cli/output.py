@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 from traceview.errors import InputError, writing
 from traceview.render.characters import clean
@@ -73,8 +73,34 @@ def emit(pieces: Iterable[str], output: str | None) -> None:
                 sys.stdout.write(piece)
                 sys.stdout.flush()
         return
-    with writing(output), Path(output).open("w", encoding="utf-8", newline="\n") as file:
-        file.writelines(pieces)
+    with whole(Path(output)) as file:
+        for piece in pieces:
+            file.write(piece.encode())
+
+
+@contextmanager
+def whole(path: Path) -> Iterator[BinaryIO]:
+    """A file that has its name when it is whole: until then one that is there stays as it is, and keeps its mode.
+
+    A pipe, a device, or where a link leads, is written to and not replaced.
+    """
+    with writing(str(path)):
+        if path.is_symlink() or (path.exists() and not path.is_file()):
+            with path.open("wb") as file:
+                yield file
+            return
+        draft = path.with_name(f".{path.name}.{os.urandom(4).hex()}")
+        with draft.open("xb") as file:
+            try:
+                if path.exists():
+                    with path.open("r+b") as before:  # Raises where nobody may write.
+                        os.fchmod(file.fileno(), os.fstat(before.fileno()).st_mode)
+                yield file
+                file.close()
+                draft.replace(path)
+            except BaseException:
+                draft.unlink(missing_ok=True)
+                raise
 
 
 @contextmanager

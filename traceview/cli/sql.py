@@ -26,8 +26,8 @@ from traceview.cli.options import (
     form_of,
     translate_errors,
 )
-from traceview.cli.output import emit, to_stdout
-from traceview.errors import UsageError, writing
+from traceview.cli.output import emit, to_stdout, whole
+from traceview.errors import UsageError
 from traceview.lazy import duckdb
 
 if TYPE_CHECKING:
@@ -185,8 +185,8 @@ def write_parquet(rows: Iterator[Any], output: str | None) -> None:
                 f"Parquet cannot hold the type of column {column.name}; cast it, for example to VARCHAR."
             ) from error
     with (
-        writing(output) if output else to_stdout(),
-        pq.ParquetWriter(output or sys.stdout.buffer, schema, compression="zstd") as writer,
+        whole(Path(output)) if output else to_stdout() as file,
+        pq.ParquetWriter(file or sys.stdout.buffer, schema, compression="zstd") as writer,
     ):
         for batch in rows:
             writer.write_batch(batch)
