@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import io
+import re
 import signal
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 
 from traceview import cli, store
 from traceview.cli import options
+from traceview.errors import UsageError
 
 
 @pytest.mark.slow
@@ -52,6 +54,7 @@ def test_a_bar_on_a_terminal_only(trace: Path, tmp_path: Path, monkeypatch: pyte
         (["-o", "a.md"], "markdown"),
         (["-o", "a.parquet"], "parquet"),
         (["-o", "json"], "table"),
+        (["-o", "a.log"], "table"),
         (["-o", "-"], "table"),
         (["-o", "a.json", "--format", "table"], "table"),
     ],
@@ -60,6 +63,16 @@ def test_the_extension_says_the_format(words: list[str], form: str) -> None:
     parser = argparse.ArgumentParser()
     options.add_output_options(parser, ("table", "parquet"))
     assert options.form_of(parser.parse_args(words), {".parquet": "parquet"}) == form
+
+
+@pytest.mark.parametrize("name", ["a.html", "a.JSON.gz", "a.xlsx", "a.tsv", "a.pdf", "a.parquet"])
+def test_an_extension_of_another_format_is_refused(name: str) -> None:
+    parser = argparse.ArgumentParser()
+    options.add_output_options(parser)
+    said = f"cannot write {Path(name).suffix.lower()} to {name}; use a name that ends in .csv, .json, .md, .txt."
+    with pytest.raises(UsageError, match=re.escape(said)):
+        options.form_of(parser.parse_args(["-o", name]))
+    assert options.form_of(parser.parse_args(["-o", name, "--format", "table"])) == "table"
 
 
 def test_ctrl_c_is_seen_where_the_query_ends_before_who_waits_for_it(trace: Path) -> None:

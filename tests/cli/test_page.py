@@ -56,6 +56,7 @@ def test_a_file_of_somebody_else_is_not_replaced(
 @pytest.mark.parametrize(
     ("options", "message"),
     [
+        (["-o", "a.pdf"], "cannot write .pdf to a.pdf; use a name that ends in .htm, .html."),
         (["--step", "x"], "'x' is not a step: write its number"),
         (["--steps", "0"], "'0' is not a number of steps; use 1 or more, or all"),
         (["--events", "0"], "'0' is not a number of slices; use 1 or more"),

@@ -8,7 +8,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from traceview import render, sql
 from traceview.cli import values
 from traceview.cli.output import say
-from traceview.errors import LIMITED, NotEnoughMemory
+from traceview.errors import LIMITED, NotEnoughMemory, UsageError
 from traceview.fleet import Fleet
 from traceview.lazy import duckdb
 
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
 INPUT_HELP = "a capture, a trace file, a folder or pattern of them, or - for a trace on stdin"
 ENDING = (signal.SIGINT, signal.SIGTERM)
+KNOWN = {".csv", ".gz", ".htm", ".html", ".json", ".markdown", ".md", ".parquet", ".pdf", ".pftrace", ".png", ".svg"}
+KNOWN |= {".tsv", ".xlsx", ".xml", ".yaml", ".zip"}
+"""Extensions of formats: no reader of one could open a file with something else in it."""
 MOST_THREADS = 1024
 """Each is started and takes memory, whether or not there is a core for it."""
 
@@ -50,7 +53,15 @@ def form_of(args: argparse.Namespace, others: Mapping[str, str] | None = None) -
     if args.format or not args.output:
         return str(args.format or "table")
     by_extension = {render.renderer(name).EXTENSION: name for name in render.FORMATS} | dict(others or {})
-    return by_extension.get(Path(args.output).suffix.lower(), "table")
+    return by_extension.get(extension(args.output, by_extension), "table")
+
+
+def extension(output: str, written: Collection[str]) -> str:
+    """The extension of a file, in lower case. Raises `UsageError` for that of a known format that is not `written`."""
+    found = Path(output).suffix.lower()
+    if found in KNOWN and found not in written:
+        raise UsageError(f"cannot write {found} to {output}; use a name that ends in {', '.join(sorted(written))}.")
+    return found
 
 
 def add_machine_options(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:

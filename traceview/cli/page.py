@@ -11,7 +11,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from traceview.cli.options import INPUT_HELP, add_capture_option, add_machine_options, opened
+from traceview.cli.options import INPUT_HELP, add_capture_option, add_machine_options, extension, opened
 from traceview.cli.output import emit
 from traceview.cli.values import at_least
 from traceview.errors import UsageError
@@ -56,6 +56,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Write the file and print its name; returns 0."""
     target = args.output or f"{_stem(Path(args.input))}.html"
+    if target != "-":
+        extension(target, (".htm", ".html"))
     if args.output is None and Path(target).exists() and not _is_ours(Path(target)):
         raise UsageError(f"{target} exists and is not a page of traceview; choose a name with -o.")
     from traceview import __version__
