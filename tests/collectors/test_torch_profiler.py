@@ -160,6 +160,23 @@ with torch.inference_mode():
     assert "traceview.phase: forward" in ran.names() and "traceview.phase: backward" not in ran.names()
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("passes", [6, 10])
+def test_an_evaluation_before_the_optimizer_is_made_gives_way_to_training(program, passes):
+    """As in fine-tuning: steps were batches of the evaluation, and training was not recorded."""
+    body = f"""
+model = Net()
+with torch.no_grad():
+    for _ in range({passes}):
+        model.eval()(images())
+train(model.train(), sgd(model), 10)
+"""
+    ran = program(body)
+    assert (ran.code, ran.stderr, ran.ranks()) == (0, "", 1)
+    assert ran.steps() == ["4", "5", "6", "7"] and ran.names().count("traceview.phase: backward") == 4
+    assert ran.meta()["steps"]["source"] == "optimizer"
+
+
 @pytest.mark.long
 def test_two_optimizers_make_one_step(program):
     body = """

@@ -126,6 +126,12 @@ def publish(rank, meta, trace, logs, recording=""):
     return number
 
 
+def withdraw(number):
+    """Take back what was published under this number."""
+    for path in folder().glob(f"rank-{number:04}.*"):
+        path.unlink()
+
+
 def amend(number, recording, **facts):
     """Replace facts of a process that were published under this number. Raises what a full or lost folder raises."""
     path = folder(recording) / f"rank-{number:04}.meta.json"

@@ -50,7 +50,7 @@ class Recorder:
         self.first = self.options["wait"] + self.options["warmup"]
         self.state = DONE if times.only_options() else WAITING
         self.steps = Steps(self.advance)
-        self.step_range = self.sigterm = self.usage = None
+        self.step_range = self.sigterm = self.usage = self.thread = None
         self.garbage = garbage.Pauses()
         self.is_in_library = False
         self.repeats = bool(self.options["every"] or self.options["on_signal"])
@@ -67,8 +67,22 @@ class Recorder:
 
     @safely
     def prefer(self, source):
-        """Something that ends steps has appeared; it counts if it is better than what is known."""
+        """Something that ends steps has appeared; it counts if it is better than what is known.
+
+        Then what was recorded without it, as an evaluation before training, does not count. A recording of another
+        thread has to end there first.
+        """
+        if self.steps.is_better(source):
+            if self.state == RECORDING and self.thread != threading.get_ident():
+                return
+            if self.state in (PREPARED, RECORDING) or self.is_replaceable:
+                self.start_over()
         self.steps.prefer(source)
+
+    @property
+    def is_replaceable(self):
+        """Whether a recording was written that another one may replace: nsys writes one alone."""
+        return self.published is not None and not self.repeats and not isinstance(self.tool, nsight.Nsight)
 
     @property
     def is_over(self):
@@ -101,7 +115,7 @@ class Recorder:
     @safely
     def enter_library(self, source):
         """A library on top of the framework (Keras) begins a step; what ends inside is only a part of it."""
-        self.steps.prefer(source)
+        self.prefer(source)
         self.begin()
         self.is_in_library = True
 
@@ -189,7 +203,7 @@ class Recorder:
         self.facts.see_job()
         self.tool.start()
         PROCESS.nvtx.start()
-        self.state = RECORDING
+        self.state, self.thread = RECORDING, threading.get_ident()
         self.resident = processor.resident()
         self.gpus, self.usage = gpus.moment(), processor.usage()
         self.garbage = garbage.Pauses()
@@ -202,6 +216,7 @@ class Recorder:
 
     def start_over(self):
         """Forget the recording, not the program's steps to come."""
+        self.end_watch()
         self.close_ranges()
         if self.state == RECORDING:
             PROCESS.nvtx.drop()
@@ -210,7 +225,7 @@ class Recorder:
             self.let_go()
         self.step_range = PROCESS.owner = None
         self.state = WAITING
-        self.steps.is_settled = False
+        self.steps.is_settled = self.steps.is_recorded = False
 
     @safely
     def finish(self, ended_by):
@@ -243,6 +258,8 @@ class Recorder:
             meta["cost"]["write_ns"] = now_ns() - started
             place = f"step-{self.first:06}" if self.repeats else ""
             meta["watched"] = ended_by != "complete"
+            if self.is_replaceable:
+                raw.withdraw(self.published[0])
             number = raw.publish(self.facts.rank, meta, trace, logs, place)
             if ended_by == "complete":
                 self.published = number, place, meta["cost"], span

@@ -71,9 +71,13 @@ class Steps:
             self.advance(0)
             self.begins.append(now_ns())
 
+    def is_better(self, source):
+        """Return whether evidence of this kind counts more than what ends steps so far."""
+        return SOURCES.index(source) > SOURCES.index(self.source)
+
     def prefer(self, source):
         """Evidence of a kind has appeared: if it is better than what ended steps so far, count again from here."""
-        if not self.is_settled and SOURCES.index(source) > SOURCES.index(self.source):
+        if not self.is_settled and self.is_better(source):
             self.source, self.owner = source, None
             self.forget()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import threading
 
 import pytest
 
@@ -96,6 +97,50 @@ def test_another_optimizer_after_the_recording_changes_nothing_of_it(made, tmp_p
         recorder.step_ended("optimizer", owner)
     assert recorder.tool.opened == ["prepare", "start", 1, 2]
     assert recorder.steps.owner() is policy and len(recorder.steps.ends) == 5
+
+
+@pytest.mark.parametrize(("passes", "is_written"), [(1, False), (2, False), (4, True), (60, True)])
+def test_an_evaluation_before_training_gives_way_to_it(made, tmp_path, passes, is_written):
+    """The optimizer is made after it, whether it was about to be recorded, under way, over or long over."""
+    recorder, raw, optimizer = made(), tmp_path / "capture" / "raw", Facts()
+    train(recorder, passes)
+    assert bool(list(raw.glob("rank-*.x.json"))) is is_written
+    recorder.prefer("optimizer")
+    for _ in range(9):
+        recorder.begin()
+        recorder.step_ended("forward", recorder)
+        recorder.step_ended("optimizer", optimizer)
+    recorder.ended()
+    assert sorted(path.name for path in raw.glob("rank-*")) == ["rank-0000.meta.json", "rank-0000.x.json"]
+    meta = json.loads((raw / "rank-0000.meta.json").read_text())
+    assert (meta["steps"]["source"], meta["steps"]["recorded"], meta["cost"]["bare_steps"]) == ("optimizer", 2, 5)
+
+
+def test_an_optimizer_that_never_steps_leaves_what_was_recorded(made, tmp_path):
+    recorder, path = made(), tmp_path / "capture" / "raw" / "rank-0000.meta.json"
+    train(recorder, 9)
+    recorder.prefer("optimizer")
+    train(recorder, 9)
+    recorder.ended()
+    meta = json.loads(path.read_text())
+    assert (meta["steps"]["source"], meta["cost"]["bare_steps"], meta["watched"]) == ("forward", 5, True)
+
+
+def test_a_recording_of_another_thread_ends_before_training_is_recorded(made, tmp_path):
+    """A profiler is not stopped from another thread than its own."""
+    recorder, optimizer = made(), Facts()
+    evaluation = threading.Thread(target=train, args=(recorder, 2))
+    evaluation.start()
+    evaluation.join()
+    recorder.prefer("optimizer")
+    assert recorder.tool.opened == ["prepare", "start", 1, 2]
+    train(recorder, 1)
+    for _ in range(9):
+        recorder.prefer("optimizer")
+        recorder.begin()
+        recorder.step_ended("optimizer", optimizer)
+    meta = json.loads((tmp_path / "capture" / "raw" / "rank-0000.meta.json").read_text())
+    assert (meta["steps"]["source"], meta["steps"]["recorded"]) == ("optimizer", 2)
 
 
 def test_steps_after_the_recording_are_timed_for_a_while(made, tmp_path):
