@@ -161,7 +161,7 @@ with torch.inference_mode():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("passes", [6, 10])
+@pytest.mark.parametrize("passes", [3, 6, 10])
 def test_an_evaluation_before_the_optimizer_is_made_gives_way_to_training(program, passes):
     """As in fine-tuning: steps were batches of the evaluation, and training was not recorded."""
     body = f"""
@@ -175,6 +175,23 @@ train(model.train(), sgd(model), 10)
     assert (ran.code, ran.stderr, ran.ranks()) == (0, "", 1)
     assert ran.steps() == ["4", "5", "6", "7"] and ran.names().count("traceview.phase: backward") == 4
     assert ran.meta()["steps"]["source"] == "optimizer"
+
+
+@pytest.mark.slow
+def test_the_profiler_imports_the_compiler_as_an_optimizer_does(program):
+    """By another door, in another thread, it met the program's own import half way: that ended in an ImportError."""
+    body = """
+class Watched:
+    def find_spec(self, name, *rest):
+        if name in ("torch._dynamo", "torch._inductor"):
+            print(name)
+
+sys.meta_path.insert(0, Watched())
+model = Net()
+for _ in range(4):
+    model(images())
+"""
+    assert program(body).stdout == b"torch._dynamo\ntorch._inductor\n"
 
 
 @pytest.mark.long

@@ -5,6 +5,7 @@ Invariant: a trace never holds a `ProfilerStep#N` that did not end.
 """
 
 import ctypes
+import importlib
 import os
 import re
 from contextlib import contextmanager, suppress
@@ -28,6 +29,8 @@ class Kineto:
         self.reads_onednn = onednn.request_timestamps() and torch.backends.mkldnn.is_available()
         self.uses_cuda = self.uses_nvtx = False
         self.profiler = self.account = None
+        # Whether the profiler that is set up and not started records a GPU; None where there is none such.
+        self.prepared = None
         self.lines = Lines() if options["stacks"] else None
         self.kernels = Kernels()
 
@@ -37,6 +40,8 @@ class Kineto:
             raise RuntimeError("the program runs torch.profiler itself: give its own trace to `traceview report`")
         activities = [torch.profiler.ProfilerActivity.CPU]
         self.find_device()
+        if self.prepared is self.uses_cuda:
+            return  # Steps were counted anew before it was started: Kineto warns of one that is dropped.
         if self.uses_cuda:
             activities.append(torch.profiler.ProfilerActivity.CUDA)
         self.profiler = torch.profiler.profile(
@@ -45,8 +50,12 @@ class Kineto:
             with_stack=bool(self.options["stacks"]),
             profile_memory=bool(self.options["allocations"]),
         )
+        # The profiler imports torch._inductor, as making an optimizer does by way of torch._dynamo: two threads that
+        # enter these modules, which import each other, by one door wait for each other, and by two get half of them.
+        importlib.import_module("torch._dynamo")
         with quiet():
             self.profiler.prepare_trace()
+        self.prepared = self.uses_cuda
         os.register_at_fork(after_in_child=end_before_kineto)
 
     def find_device(self):
@@ -67,6 +76,7 @@ class Kineto:
             except (OSError, AttributeError) as error:
                 self.problems.append(f"oneDNN's own account could not be recorded: {error}")
         self.kernels.start()
+        self.prepared = None
         self.profiler.start_trace()
         if self.lines is not None:
             self.lines.start()
@@ -109,7 +119,7 @@ class Kineto:
         """In a forked child: the recording is the parent's."""
         if self.account is not None:
             self.account.forked()
-        self.account = self.profiler = None
+        self.account = self.profiler = self.prepared = None
 
 
 def rename_cut_step(path, step):
