@@ -159,6 +159,8 @@ class Facts:
         told, is_trained = self.told.get(model, (None, False))
         if told is None or (trains and not is_trained):
             parameters = list(model.parameters())
+            if any(torch.nn.parameter.is_lazy(parameter) for parameter in parameters):
+                return  # It tells of itself once its first call has given these a shape.
             if is_keras(model):  # It keeps the states of random generators as parameters too.
                 parameters = [variable.value for variable in model.trainable_variables]
             told = told or {}

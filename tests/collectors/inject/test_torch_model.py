@@ -150,6 +150,24 @@ def test_under_vmap_the_batch_is_that_of_all_samples(axis, shape):
     assert (model["batch"], model["input"]["shape"]) == (shape[0], shape)
 
 
+@pytest.mark.filterwarnings("ignore:Lazy modules")
+def test_a_lazy_model_tells_of_itself_once_its_parameters_have_shapes():
+    """The recording was given up at the dummy batch that gives them these."""
+    from traceview_inject.torch_model import Facts
+
+    facts = Facts()
+    model = torch.nn.Sequential(torch.nn.LazyConv2d(4, 3), torch.nn.Flatten(), torch.nn.LazyLinear(2))
+    for batch in (2, 8):
+        images = torch.zeros(batch, 3, 5, 5)
+        facts.see_model(model)
+        facts.see_input((images,))
+        model(images)
+        facts.see_pass(model)
+    _, told = facts.chosen()
+    # Filters of 3x3x3 with biases; 36 numbers of each image to 2, with biases.
+    assert (told["parameters"], told["batch"], told["input"]["shape"]) == (112 + 74, 8, [8, 3, 5, 5])
+
+
 def test_the_model_is_the_largest_that_an_optimizer_trains():
     from traceview_inject.torch_model import Facts
 
