@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -70,6 +71,28 @@ def test_a_signal_reaches_the_command_and_not_what_comes_after_it(tmp_path: Path
     with launch.stoppable():
         assert launch.launch(run_of(tmp_path, sys.executable, "-S", "-c", body)) == 9
     assert signal.getsignal(signal.SIGTERM) == before
+
+
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
+def test_a_signal_to_the_whole_group_comes_once(tmp_path: Path, name: str) -> None:
+    """As from `timeout` or a batch system, without a terminal: the second one cut what handles the first short."""
+    body = f"""
+import os, signal, sys, time
+came = []
+signal.signal(signal.{name}, lambda *rest: came.append(1))
+os.killpg(0, signal.{name})
+time.sleep(0.8)
+sys.exit(len(came))
+"""
+    call = f"""
+import pathlib, sys
+from traceview.recording import launch
+launch.GRACE_S = 0.3
+command, folder = [sys.executable, "-S", "-c", {body!r}], pathlib.Path({str(tmp_path)!r})
+run = launch.Run(command, folder, {{}}, None, False, True, print)
+sys.exit(launch.launch(run))
+"""
+    assert subprocess.run([sys.executable, "-c", call], start_new_session=True, check=False).returncode == 1
 
 
 @pytest.mark.parametrize("number", launch.FORWARDED, ids=lambda number: number.name)

@@ -24,7 +24,8 @@ from traceview.paths import content
 from traceview.recording import messages, nsight, nvtx
 
 FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
-# Whoever signals a whole process group has reached the command already; a second signal could cut its cleanup short.
+# Whoever signals a whole process group (a terminal, `timeout`, a batch system) has reached the command already; another
+# signal would cut its cleanup short. So long the witness may take to end on such a signal.
 GRACE_S = 1.0
 PATIENCE_S = 10.0
 """How long a command may take to end on a signal on which we end too; at a second one after GRACE_S it has to."""
@@ -196,36 +197,45 @@ def _signals_to_command(ends_with_us: bool) -> Iterator[tuple[list[subprocess.Po
 
     The second list is of those that came. With `ends_with_us` a command that does not end on one is killed.
     """
-    is_foreground = _is_foreground()
     command: list[subprocess.Popen[bytes]] = []
     came: list[int] = []
     first: list[float] = []
+    witnesses = [_witness()]
+
+    def is_running() -> bool:
+        return bool(command) and command[0].poll() is None
 
     def send(number: int) -> None:
-        if command and command[0].poll() is None:
+        if is_running():
             command[0].send_signal(number)
+
+    def send_if_alone(number: int) -> None:
+        if witnesses[-1].poll() is None:
+            send(number)
+        elif is_running():
+            witnesses.append(_witness())
 
     def pass_on(number: int, frame: FrameType | None) -> None:
         came.append(number)
-        # What is typed at a terminal reaches every process in the foreground.
-        if number == signal.SIGTERM or not is_foreground:
-            after(GRACE_S, number)
+        after(GRACE_S, send_if_alone, number)
         if ends_with_us:
             first.append(time.monotonic())
-            after(0.0 if first[-1] - first[0] > GRACE_S else PATIENCE_S, signal.SIGKILL)
+            after(0.0 if first[-1] - first[0] > GRACE_S else PATIENCE_S, send, signal.SIGKILL)
 
-    def after(seconds: float, number: int) -> None:
-        timer = threading.Timer(seconds, send, (number,))
+    def after(seconds: float, function: Callable[[int], None], number: int) -> None:
+        timer = threading.Timer(seconds, function, (number,))
         timer.daemon = True
         timer.start()
 
-    with _handled(pass_on):
-        yield command, came
-
-
-def _is_foreground() -> bool:
     try:
-        with Path("/dev/tty").open() as terminal:
-            return os.tcgetpgrp(terminal.fileno()) == os.getpgrp()
-    except OSError:
-        return False
+        with _handled(pass_on):
+            yield command, came
+    finally:
+        for witness in witnesses:
+            with witness:
+                witness.kill()
+
+
+def _witness() -> subprocess.Popen[bytes]:
+    """A process of our group that ends with us, and on what is sent to all of the group."""
+    return subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
