@@ -10,11 +10,14 @@
 -- needs = ["activities", "data_phase"]
 -- removes = "data_loading"
 -- [fix]
--- pytorch = "DataLoader(..., num_workers=4 or more, persistent_workers=True, prefetch_factor=2, pin_memory=True)"
+-- pytorch = """DataLoader(..., num_workers=n, persistent_workers=True, prefetch_factor=2, pin_memory=True), n at least
+-- 1 and at most the cores that are free"""
+-- pytorch_cpu = """DataLoader(..., num_workers=n, persistent_workers=True, prefetch_factor=2), n at least 1 and at most
+-- the cores that are free"""
 -- tensorflow = "dataset.map(..., num_parallel_calls=tf.data.AUTOTUNE).prefetch(tf.data.AUTOTUNE), cache() if it fits"
 -- jax = "a loader with worker processes (grain, tf.data) and jax.device_put one batch ahead"
--- mxnet = "DataLoader(..., num_workers=4 or more), PrefetchingIter"
--- keras = "a tf.data pipeline with prefetch, or PyDataset(workers=4, use_multiprocessing=True)"
+-- mxnet = "DataLoader(..., num_workers=n), n at most the cores that are free; PrefetchingIter"
+-- keras = "a tf.data pipeline with prefetch, or PyDataset(workers=n, use_multiprocessing=True)"
 -- any = "load and prepare the next batch in other threads or processes while the step runs"
 -- [params]
 -- data_step_pct = { type = "DOUBLE", default = 5, doc = "found above this share of the step, in percent" }

@@ -8,6 +8,8 @@ import pytest
 from advised import answer, training
 from given import Given
 
+from traceview.analysis import advice
+
 RULE = "data_loading"
 
 
@@ -24,6 +26,17 @@ def test_above_the_threshold_the_time_in_which_the_device_is_idle_is_the_bound(t
     found = answer(RULE, steps(71), tmp_path)
     assert (found.status, found.saving_ns) == ("found", 51_000)
     assert found.problem == "Loading data takes 0.071 ms, of which the device runs nothing for 0.051 ms."
+
+
+def test_no_more_workers_than_free_cores_and_pinned_memory_only_beside_a_device(tmp_path: Path) -> None:
+    """PyTorch warns of four workers on two cores, and of pinned memory without an accelerator."""
+    given = steps(71)
+    given.add("captures", rank=0, framework="PyTorch")
+    loader = "DataLoader(..., num_workers=n, persistent_workers=True, prefetch_factor=2{})"
+    workers = ", n at least 1 and at most the cores that are free"
+    assert answer(RULE, given, tmp_path).fix == loader.format(", pin_memory=True") + workers
+    (rule,) = advice.load([RULE])
+    assert advice.fix_of(rule, ("pytorch_cpu", "pytorch")) == loader.format("") + workers
 
 
 def test_below_it_is_not(tmp_path: Path) -> None:
@@ -81,4 +94,4 @@ def test_workers_are_not_advised_where_they_load_already(tmp_path: Path) -> None
     assert answer(RULE, given, tmp_path / "alone").status == "not found"
     found = answer("data_workers", given, tmp_path / "workers")
     assert (found.status, found.saving_ns) == ("found", 51_000)
-    assert "num_workers=4" not in found.fix and "pin_memory" not in found.fix
+    assert "num_workers=n" not in found.fix and "pin_memory" not in found.fix
