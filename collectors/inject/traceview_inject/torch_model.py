@@ -153,8 +153,9 @@ class Facts:
         self.memory = {}
 
     def see_model(self, root):
-        """An outermost module is called. Its first call tells of it, and in its place the first one that trains it: a
-        validation before has a batch and a precision of its own."""
+        """An outermost module is called. Its first call tells of it, and in its place the first one that trains it, and
+        in that one's place the first of these since recording began: a validation or a trial before has a batch and a
+        precision of its own."""
         model, trains = unwrap(root), root.training and torch.is_grad_enabled()
         told, is_trained = self.told.get(model, (None, False))
         if told is None or (trains and not is_trained):
@@ -267,7 +268,10 @@ class Facts:
         self.loaded, self.may_train = [], None
 
     def see_job(self):
-        """Note rank and size of the job, while its process group still exists."""
+        """Recording begins: note rank and size of the job, while its process group still exists, and hear of models
+        anew."""
+        for model, (told, _) in list(self.told.items()):
+            self.told[model] = told, False
         distributed = torch.distributed
         if distributed.is_available() and distributed.is_initialized():
             self.rank, self.world_size = distributed.get_rank(), distributed.get_world_size()

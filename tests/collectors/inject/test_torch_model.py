@@ -116,6 +116,23 @@ def test_the_input_is_that_of_training_where_a_validation_comes_before():
     assert (told["batch"], told["input"]["shape"], told["autocast_dtype"]) == (16, [16, 1, 2, 2], "bfloat16")
 
 
+def test_the_input_is_that_of_the_first_recorded_pass_where_a_trial_with_gradients_comes_before():
+    """As of the shape that a model returns; `compare` called runs of two batches runs of batch 1."""
+    from traceview_inject.torch_model import Facts
+
+    model, facts = net(), Facts()
+    for batch in (1, 32):
+        facts.see_model(model)
+        facts.see_input([torch.zeros(batch, 1, 2, 2)])
+    assert facts.chosen()[1]["batch"] == 1
+    facts.see_job()
+    for batch in (32, 8):
+        facts.see_model(model)
+        facts.see_input([torch.zeros(batch, 1, 2, 2)])
+    told = facts.chosen()[1]
+    assert (told["batch"], told["input"]["shape"]) == (32, [32, 1, 2, 2])
+
+
 @pytest.mark.parametrize("layout", [torch.jagged, torch.strided])
 @pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors")
 def test_an_axis_of_a_nested_tensor_has_no_one_size(layout):
