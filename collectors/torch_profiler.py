@@ -99,6 +99,7 @@ class TorchRecorder(Recorder):
                 self.trained.add(module)
             names.append(PHASE + FORWARD)
         self.facts.see_input(inputs)
+        self.facts.see_recurrent(module, inputs)
         if self.state == RECORDING and not self.options["light"]:
             label = self.names.label(module)
             names += [label] if label else []

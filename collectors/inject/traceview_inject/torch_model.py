@@ -209,6 +209,17 @@ class Facts:
                     }
                     return
 
+    def see_recurrent(self, module, inputs):
+        """A module is called: where it is a recurrent one with time as its first axis and has the first two axes of the
+        model's input, the second one is the batch."""
+        if not isinstance(module, torch.nn.RNNBase) or module.batch_first or not self.running:
+            return
+        given, told = next(iter(inputs), None), self.running["input"]
+        if told is None or not isinstance(given, torch.Tensor) or given.dim() != 3:
+            return
+        if told["shape"][:2] == [_size(given, axis) for axis in (0, 1)]:
+            self.running["batch"] = told["shape"][1]
+
     def see_pass(self, root):
         """An outermost module was called. Passes in evaluation mode before one in training mode had no backward pass,
         unless that ran before."""

@@ -133,6 +133,23 @@ def test_the_input_is_that_of_the_first_recorded_pass_where_a_trial_with_gradien
     assert (told["batch"], told["input"]["shape"]) == (32, [32, 1, 2, 2])
 
 
+@pytest.mark.parametrize(
+    ("is_first", "shape", "batch"), [(False, (35, 20), 20), (True, (35, 20), 35), (False, (20, 35), 20)]
+)
+def test_the_batch_of_a_recurrent_layer_is_its_second_axis_unless_it_says_so(is_first, shape, batch):
+    """The batch of 20 sequences of 35 words was 35. A model may turn its input before the layer."""
+    from traceview_inject.torch_model import Facts
+
+    facts, model, words = Facts(), torch.nn.Embedding(9, 4), torch.zeros(shape, dtype=torch.long)
+    layer = torch.nn.LSTM(4, 4, batch_first=is_first)
+    facts.see_model(model)
+    facts.see_input([words])
+    for module, given in ((model, words), (layer, torch.zeros(35, 20, 4))):
+        facts.see_recurrent(module, [given])
+    told = facts.chosen()[1]
+    assert (told["batch"], told["input"]["shape"]) == (batch, [*shape])
+
+
 @pytest.mark.parametrize("layout", [torch.jagged, torch.strided])
 @pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors")
 def test_an_axis_of_a_nested_tensor_has_no_one_size(layout):
