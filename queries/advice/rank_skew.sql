@@ -24,17 +24,24 @@ WITH kinds AS (
     SELECT w.rank, w.last_rank, count(*) AS n
     FROM complete_waits w SEMI JOIN (FROM complete_waits WHERE is_last) l ON l.match_id = w.match_id
     GROUP BY w.rank, w.last_rank
+), known AS (
+    SELECT e.rank, count(w.id) AS n_known, count(*) AS n
+    FROM exchanges e LEFT JOIN complete_waits w ON w.rank = e.rank AND w.id = e.id
+    WHERE e.is_counted AND e.id NOT IN (SELECT id FROM hung_calls) GROUP BY e.rank
 ), found AS (
     SELECT r.rank, format('Of {:.3f} ms in collectives per step {:.3f} ms are waiting for the last rank, of which up '
             || 'to {:.3f} ms exposed.{}', (r.wait_ns + r.transfer_ns) / 1e6, r.wait_ns / 1e6, r.exposed_wait_ns / 1e6,
             coalesce(format(' In {} of {} collectives the last is rank {}.', any_value(l.n), r.calls,
                 any_value(l.last_rank)), '')) AS problem,
         'Mostly in ' || arg_max(k.what, [k.wait_ns, k.calls]) AS place, r.exposed_wait_ns AS saving_ns,
-        coalesce(format('low: {}', any_value(u.told)), 'high for the waiting')
+        coalesce(format('low: {}', any_value(u.told)), 'high for the waiting'
+            || if(any_value(o.n_known < o.n), format(', known of {} of {} calls', any_value(o.n_known),
+            any_value(o.n)), ''))
             || '; some rank is always last, whatever is changed' AS confidence,
         list(format('{}: {:.1f} calls, {:.3f} ms, waiting {:.3f} ms, most skew {:.3f} ms', k.what, k.calls,
             k.dur_ns / 1e6, k.wait_ns / 1e6, k.skew_ns / 1e6) ORDER BY k.wait_ns DESC, k.what) AS evidence
     FROM rank_totals r JOIN kinds k ON k.rank = r.rank LEFT JOIN unknown_waits u ON u.rank = r.rank
+    LEFT JOIN known o ON o.rank = r.rank
     LEFT JOIN came_last l ON l.rank = r.rank AND 2 * l.n > r.calls
     WHERE 100.0 * r.exposed_wait_ns > $skew_step_pct * r.step_ns
     GROUP BY r.rank, r.calls, r.wait_ns, r.transfer_ns, r.exposed_wait_ns

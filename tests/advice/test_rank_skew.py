@@ -32,6 +32,21 @@ def test_in_turns(tmp_path: Path) -> None:
     assert found.place == "Mostly in all_reduce"
 
 
+def test_that_waiting_is_known_of_some_calls_alone_is_said(tmp_path: Path) -> None:
+    """Each second call is a broadcast, which is not matched: a rank that waits in these was said to wait little."""
+    job = Job(ranks=2, late=lambda step, rank: 300.0 if rank == step % 2 else 0.0)
+    given = job.build()
+    for rank in given:
+        for number, row in enumerate(rank.rows["collectives"]):
+            row["kind"] = "broadcast" if number % 2 else row["kind"]
+    write(tmp_path, *given)
+    with views.connect(tmp_path) as connection:
+        (found,) = advice.run(connection, advice.load(["rank_skew"]))
+    assert found.confidence == (
+        "high for the waiting, known of 6 of 12 calls; some rank is always last, whatever is changed"
+    )
+
+
 @pytest.mark.slow
 def test_below_the_threshold(tmp_path: Path) -> None:
     job = Job(ranks=3, late=lambda step, rank: 70.0 if rank == step % 3 else 0.0)
