@@ -374,15 +374,13 @@ class _Making:
             name: [literal(path) for path in self._files(name)] for name in sorted(shown) if self.places
         }
         self._raw = self._variables["raw"] = recorded.patterns(self.folder, self.options.ranks)
-        # Where nothing is stored yet, most tables are read many times.
-        is_held = self.options.own_queries and not self.may_be_large and not self._given
-        self._held = {name for name, n_bytes in self.sizes.items() if is_held and n_bytes <= SMALL_BYTES}
+        # Where nothing is stored yet, most tables and views are read many times, and to plan a view takes longest.
+        self._holds_all = self.options.own_queries and not self.may_be_large and not self._given
+        self._held = {name for name, n_bytes in self.sizes.items() if self._holds_all and n_bytes <= SMALL_BYTES}
         if self.may_be_large:
             limit = "SELECT current_setting('memory_limit') AS limit_, parse_formatted_bytes(limit_)"
             ((self._limit, self._n_allowed),) = self.connection.execute(limit).fetchall()
             self._limit_queries(self.connection)
-        # Of those that queries of ours read, most are read several times, and to plan them takes longest.
-        self._holds_all = self.options.own_queries and self.is_small(self.connection)
         self.tell(self.connection)
         self.connection.execute(f"CREATE SCHEMA raw; CREATE SCHEMA names; {graph.functions()}")
         if self.options.ranks:
