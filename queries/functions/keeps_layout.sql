@@ -11,4 +11,5 @@ CREATE OR REPLACE MACRO keeps_layout(shapes, strides) AS coalesce(
         -- By the strides of the target; those of the source then fall, too.
         lambda sorted: list_transform(sorted, lambda pair: pair[2]) = list_sort(list_transform(sorted,
             lambda pair: pair[2])))[1]
-    AND strides IS NOT NULL, false)
+    AND list_transform(TRY_CAST(shapes AS BIGINT[][])[1:2], lambda dims: len(dims))
+        = list_transform(TRY_CAST(strides AS BIGINT[][])[1:2], lambda dims: len(dims)), false)

@@ -80,6 +80,7 @@ def test_kinds_of_memory_of_two_words_and_unknown_ones(tmp_path: Path) -> None:
         "Memcpy HtoD (Unknown -> Array)": (None, "array"),
         "Memset (Device Static)": (None, "device"),
         "Memset (Unknown)": (None, None),
+        "Memcpy HtoD (Pageable -> Device) (in a graph)": ("pageable", "device"),
     }
     found = opened(tmp_path, trace([OP, *({**COPY, "name": name} for name in kinds)]))
     rows = found.execute("SELECT name, src_kind, dst_kind FROM raw.memcpys").fetchall()

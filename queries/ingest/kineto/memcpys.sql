@@ -27,9 +27,9 @@ SELECT
         WHEN regexp_matches(told, 'HtoH|[HM]2[HM]|HostToHost') THEN 'HtoH'
         ELSE 'unknown'
     END AS direction,
-    nullif(regexp_replace(replace(lower(regexp_extract(name, '\((.+) -> .+\)', 1)), 'memory(unknown)', 'pageable'),
-        ' static$|^(unknown|unrecognized)$', ''), '') AS src_kind,
-    nullif(regexp_replace(replace(lower(regexp_extract(name, '(?: -> |^Memset \()(.+)\)', 1)),
+    nullif(regexp_replace(replace(lower(regexp_extract(name, '\(((?:[\w ]|\(\w+\))+) -> ', 1)),
+        'memory(unknown)', 'pageable'), ' static$|^(unknown|unrecognized)$', ''), '') AS src_kind,
+    nullif(regexp_replace(replace(lower(regexp_extract(name, '(?: -> |^Memset \()((?:[\w ]|\(\w+\))+)\)', 1)),
         'memory(unknown)', 'pageable'), ' static$|^(unknown|unrecognized)$', ''), '') AS dst_kind,
     args."fromDevice" AS src_device,
     args."toDevice" AS dst_device,

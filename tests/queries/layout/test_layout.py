@@ -128,6 +128,7 @@ def test_a_filters_transpose_is_told_from_an_images(tmp_path: Path) -> None:
         ([[1024, 1], [3072, 1]], "copy"),  # Columns of a wider matrix.
         ([[1024, 1], [0, 1]], "copy"),  # One row, repeated.
         ([[1024, 1], [1, 4096]], "layout_transpose"),
+        ([[], []], "layout_transpose"),  # Not recorded.
         (None, "layout_transpose"),
     ],
 )
