@@ -245,7 +245,7 @@ def follow_optimizers(recorder):
     def made(self, *args, **kwargs):
         make(self, *args, **kwargs)
         recorder.facts.made.add(self)
-        recorder.prefer(OPTIMIZER)
+        recorder.expect(OPTIMIZER)
 
     def profile_hook_step(function):
         wrapped = wrap(function)

@@ -30,7 +30,8 @@
 WITH sent AS (
     SELECT e.rank, e.what AS kind, e.step_own_ns AS own_ns,
         least(e.step_exposed_ns, coalesce(w.step_transfer_ns, e.step_exposed_ns)) AS exposed_ns, e.size_bytes, e.per,
-        w.step_wait_ns AS wait_ns
+        -- Of calls at the same time the later one has only what is left of it.
+        if(w.id IS NULL, NULL, least(w.step_wait_ns, e.step_own_ns)) AS wait_ns
     FROM exchanges e LEFT JOIN complete_waits w ON w.rank = e.rank AND w.id = e.id
     WHERE e.is_counted AND e.id NOT IN (SELECT id FROM hung_calls)
 ), kinds AS (

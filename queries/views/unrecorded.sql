@@ -21,7 +21,9 @@ WITH bare AS (
     UNION ALL
     SELECT rank, 0, 0, 1 FROM raw.events
     WHERE rank IN (FROM bare) AND phase = 'X' AND (rank, pid) IN (SELECT (rank, pid) FROM raw.events
-        WHERE phase = 'M' AND name = 'process_labels' AND args ->> '$.labels' = 'NPU')
+        WHERE phase = 'M' AND name = 'process_labels' AND args ->> '$.labels' = 'NPU'
+        EXCEPT SELECT (rank, pid) FROM raw.events
+        WHERE phase = 'M' AND name = 'process_name' AND args ->> '$.name' = 'Overlap Analysis')
 )
 SELECT rank, CAST(sum(launches) AS BIGINT) AS n_launches, CAST(sum(operators) AS BIGINT) AS n_operators,
     CAST(sum(rows) AS BIGINT) AS n_rows

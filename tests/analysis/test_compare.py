@@ -149,18 +149,20 @@ def test_larger_images_are_other_work_and_not_ranked(tmp_path: Path) -> None:
 def test_iterations_of_an_inference_engine_with_other_tokens_are_not_ranked(tmp_path: Path) -> None:
     """64 tokens in 1,000 us are more per second than 8 in 800 us, and were called 25 % slower."""
     runs = []
-    for tokens, length in ((8, 800), (64, 1000)):
+    for tokens, last, length in ((8, 8, 800), (64, 64, 1000), (200, 200, 1000), (200, 206, 1000)):
         given = Given()
         given.command = ["vllm", "serve"]
         given.device("NVIDIA A100-SXM4-40GB")
         for start in range(0, 6 * length, length):
-            given.span("user", f"execute_context_0(0)_generation_{tokens}({tokens})", start, start + 100)
+            now = last if start == 5 * length else tokens
+            given.span("user", f"execute_context_0(0)_generation_{now}({now})", start, start + 100)
             given.kernel(GEMM, start + 10, start + length, launched=start + 5)
-        runs.append(measured(given, tmp_path / str(tokens)))
-    assert [run.value("batch") for run in runs] == [8, 64]
-    assert verdicts(*runs)["batch"] == "differs"
+        runs.append(measured(given, tmp_path / f"{tokens} {last}"))
+    assert [run.value("batch") for run in runs] == [8, 64, 200, 201]
+    assert verdicts(*runs[:2])["batch"] == "differs"
+    assert verdicts(*runs[2:])["batch"] == "same"  # The same server twice.
     assert verdicts(runs[0], runs[0])["batch"] == "same"
-    assert [round(row["samples_per_s"]) for row in table(compare.compare(runs), "runs")] == [10_000, 64_000]
+    assert [round(row["samples_per_s"]) for row in table(compare.compare(runs[:2]), "runs")] == [10_000, 64_000]
 
 
 def sequences(batch: int, length: int, is_noted: bool) -> Given:

@@ -58,7 +58,7 @@ def test_exit_code_is_kept_and_said(tmp_path, body, code):
     assert done.returncode == (137 if code == "SIGKILL" else code)
     ending = f"was ended by {code}" if isinstance(code, str) else f"exit code {code}"
     assert (ending in done.stderr) == bool(code)
-    assert ("before a step was seen" if code == "SIGKILL" else "imported no framework") in done.stderr
+    assert ("before a step was recorded" if code == "SIGKILL" else "imported no framework") in done.stderr
     assert not list(tmp_path.glob("traceview-capture-*"))
 
 

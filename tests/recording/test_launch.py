@@ -74,12 +74,14 @@ def test_a_signal_reaches_the_command_and_not_what_comes_after_it(tmp_path: Path
 
 
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
-def test_a_signal_to_the_whole_group_comes_once(tmp_path: Path, name: str) -> None:
-    """As from `timeout` or a batch system, without a terminal: the second one cut what handles the first short."""
+@pytest.mark.parametrize("first", ["", "os.kill(os.getppid(), signal.SIGTERM)"], ids=["group", "timeout"])
+def test_a_signal_to_the_whole_group_comes_once(tmp_path: Path, name: str, first: str) -> None:
+    """As from a batch system, or `timeout`, which tells its child first: a second one cut short what handles it."""
     body = f"""
 import os, signal, sys, time
 came = []
 signal.signal(signal.{name}, lambda *rest: came.append(1))
+{first}
 os.killpg(0, signal.{name})
 time.sleep(0.8)
 sys.exit(len(came))

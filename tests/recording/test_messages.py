@@ -39,7 +39,7 @@ def test_the_process_that_came_furthest_says_why_there_is_nothing(notes: list[tu
 @pytest.mark.parametrize(("state", "else_said"), [("python", "imported no framework"), ("framework", "Mark the end")])
 def test_of_a_command_that_a_signal_ended_nobody_knows_what_it_would_have_imported(state: str, else_said: str) -> None:
     notes = [(1, state, "")]
-    said = "the command was ended by SIGTERM before a step was seen to end."
+    said = "the command was ended by SIGTERM before a step was recorded."
     assert messages.why_none(notes, OPTIONS, exit_code=-15) == said
     assert else_said in messages.why_none(notes, OPTIONS, exit_code=3)
     assert messages.why_none([*notes, (2, "waiting", "2 optimizer")], OPTIONS, exit_code=-15) == (

@@ -209,21 +209,21 @@ def _signals_to_command(ends_with_us: bool) -> Iterator[tuple[list[subprocess.Po
         if is_running():
             command[0].send_signal(number)
 
-    def send_if_alone(number: int) -> None:
-        if witnesses[-1].poll() is None:
+    def send_if_alone(number: int, witness: subprocess.Popen[bytes]) -> None:
+        if witness.poll() is None:
             send(number)
-        elif is_running():
+        elif is_running() and witness is witnesses[-1]:
             witnesses.append(_witness())
 
     def pass_on(number: int, frame: FrameType | None) -> None:
         came.append(number)
-        after(GRACE_S, send_if_alone, number)
+        after(GRACE_S, send_if_alone, number, witnesses[-1])
         if ends_with_us:
             first.append(time.monotonic())
             after(0.0 if first[-1] - first[0] > GRACE_S else PATIENCE_S, send, signal.SIGKILL)
 
-    def after(seconds: float, function: Callable[[int], None], number: int) -> None:
-        timer = threading.Timer(seconds, function, (number,))
+    def after(seconds: float, function: Callable[..., None], *given: object) -> None:
+        timer = threading.Timer(seconds, function, given)
         timer.daemon = True
         timer.start()
 

@@ -91,7 +91,7 @@ def why_none(
             "pass a smaller --wait or --steps to finish before that."
         )
     if exit_code is not None and exit_code < 0:
-        return f"the command {ending(exit_code)} before a step was seen to end."
+        return f"the command {ending(exit_code)} before a step was recorded."
     if "waiting" in found or "framework" in found:
         return (
             "a framework was imported, but no step was seen to end: no optimizer's step, no call of a model or of a "

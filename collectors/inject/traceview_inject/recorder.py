@@ -66,8 +66,13 @@ class Recorder:
             self.steps.begin()
 
     @safely
+    def expect(self, source):
+        """Something is there that may end steps: what has not ended one yet takes no recording away."""
+        self.steps.prefer(source)
+
+    @safely
     def prefer(self, source):
-        """Something that ends steps has appeared; it counts if it is better than what is known.
+        """Something ends steps; it counts if it is better than what is known.
 
         Then what was recorded without it, as an evaluation before training, does not count. A recording of another
         thread has to end there first.
@@ -258,14 +263,19 @@ class Recorder:
             meta["cost"]["write_ns"] = now_ns() - started
             place = f"step-{self.first:06}" if self.repeats else ""
             meta["watched"] = ended_by != "complete"
-            if self.is_replaceable:
-                raw.withdraw(self.published[0])
-            number = raw.publish(self.facts.rank, meta, trace, logs, place)
-            if ended_by == "complete":
-                self.published = number, place, meta["cost"], span
-                self.watched_until = len(self.steps.ends) + WATCHED_STEPS
-                if self.repeats:
-                    self.wait_again()
+            if self.is_replaceable and recorded < 1:
+                # The earlier recording tells more.
+                for path, _ in [*logs, *filter(None, [trace])]:
+                    path.unlink()
+            else:
+                if self.is_replaceable:
+                    raw.withdraw(self.published[0])
+                number = raw.publish(self.facts.rank, meta, trace, logs, place)
+                if ended_by == "complete":
+                    self.published = number, place, meta["cost"], span
+                    self.watched_until = len(self.steps.ends) + WATCHED_STEPS
+                    if self.repeats:
+                        self.wait_again()
             PROCESS.nvtx.resume()
             self.let_go()
 

@@ -148,6 +148,8 @@ class Facts:
         # Batches by the settings of the DataLoader that gave them, while recording, and whether a backward pass used
         # them; those of which that is not known yet, and whether a pass since may train (None without a pass).
         self.loaders, self.loaded, self.may_train = {}, [], None
+        # Whether recording has begun, and whether the next tensor tells of the model that is called.
+        self.is_heard, self.asks = False, False
         # All models, by id, where what they hold in memory is noted: when recording begins, and when it ends.
         self.roots = None
         self.memory = {}
@@ -155,7 +157,7 @@ class Facts:
     def see_model(self, root):
         """An outermost module is called. Its first call tells of it, and in its place the first one that trains it, and
         in that one's place the first of these since recording began: a validation or a trial before has a batch and a
-        precision of its own."""
+        precision of its own. Of more since then the largest batch counts: the last one of an epoch may be smaller."""
         model, trains = unwrap(root), root.training and torch.is_grad_enabled()
         told, is_trained = self.told.get(model, (None, False))
         if told is None or (trains and not is_trained):
@@ -178,6 +180,7 @@ class Facts:
             self.told[model] = told, trains
         if told["parameters"] or self.running is None:
             self.running = told
+            self.asks = told["input"] is None or (self.is_heard and trains)
 
     def chosen(self):
         """The model and what is told of it: the largest that an optimizer trains, or else the largest (an optimizer
@@ -193,14 +196,18 @@ class Facts:
     def see_input(self, inputs):
         """The first tensor that reaches the model, or, where that takes none, one of its layers."""
         told = self.running
-        if told is None or told["input"] is not None:
+        if told is None or not self.asks:
             return
         for value in inputs:
             for tensor in value if isinstance(value, (list, tuple)) else (value,):
                 if isinstance(tensor, torch.Tensor) and tensor.dim() and tensor.device.type != "meta":
                     tensor = _of_all_samples(tensor)
                     shape = [_size(tensor, axis) for axis in range(tensor.dim())]
-                    told["batch"] = shape[0]
+                    self.asks = False
+                    if told["input"] is not None and not _is_more(shape[0], told["input"]["shape"][0]):
+                        return
+                    # One of several images may be of other axes than a batch.
+                    told["batch"] = None if isinstance(value, (list, tuple)) and len(shape) == 3 else shape[0]
                     told["input"] = {
                         "shape": shape,
                         "dtype": _short(tensor.dtype),
@@ -281,6 +288,7 @@ class Facts:
     def see_job(self):
         """Recording begins: note rank and size of the job, while its process group still exists, and hear of models
         anew."""
+        self.is_heard = True
         for model, (told, _) in list(self.told.items()):
             self.told[model] = told, False
         distributed = torch.distributed
@@ -504,13 +512,21 @@ def _autocast_dtype():
 
 
 def _of_all_samples(tensor):
-    """The tensor that holds all samples, where `torch.func.vmap` shows a model one; else as it is."""
+    """The tensor that holds all samples, where `torch.func.vmap` shows a model one; else as it is.
+
+    Over several models, each with a batch, it is that of one.
+    """
     functorch = getattr(torch._C, "_functorch", None)
     is_wrapped = getattr(functorch, "is_functorch_wrapped_tensor", lambda tensor: False)
-    while is_wrapped(tensor):
+    while is_wrapped(tensor) and tensor.size(0) == 1:
         axis, tensor = functorch.maybe_get_bdim(tensor), functorch.get_unwrapped(tensor)
         tensor = tensor.movedim(axis, 0) if axis > 0 else tensor
     return tensor
+
+
+def _is_more(size, other):
+    """Whether a size is larger than another one; not where one is not known."""
+    return isinstance(size, int) and isinstance(other, int) and size > other
 
 
 def _size(tensor, axis):

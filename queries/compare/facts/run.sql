@@ -31,9 +31,10 @@
 -- parameters = "of the layers whose shapes are recorded, a shape with several calls in a pass counted once per call"
 -- flop = """of the direct method, of convolutions, products, attention and recurrent layers per step and rank, with
 -- what is computed again; NULL without shapes"""
+-- is_served = "whether the steps are iterations of an inference engine"
 -- sample_flop = """of the forward convolutions for one sample, by the direct method; without convolutions of the
 -- forward products and recurrent layers, for the whole step where the batch is not known; NULL where a shape is not
--- recorded"""
+-- recorded, and of an inference engine, whose products are of several sizes"""
 -- is_cpu = "whether a CPU did the work"
 -- threads = "threads that the framework computes with, of all ranks"
 -- cores = "cores that these may use"
@@ -203,12 +204,15 @@ SELECT source.framework, source.format,
     kind.names AS kinds, convs.filters, linear.products,
     CAST(coalesce(convs.parameters, 0) + coalesce(linear.parameters, 0) AS DOUBLE) AS parameters,
     CAST((SELECT nullif(sum(matrix_flop * weight), 0) FROM cost_row) AS DOUBLE) AS flop,
-    CAST(if(convs.filters IS NULL, nullif(coalesce(linear.flop, 0) + recurrent.flop, 0)
-        / coalesce(sampled.batch, 1), convs.sample_flop * convs.batch / sampled.batch) AS DOUBLE) AS sample_flop,
+    served.batch IS NOT NULL AS is_served,
+    CAST(if(served.batch IS NOT NULL, NULL, if(convs.filters IS NULL,
+        nullif(coalesce(linear.flop, 0) + recurrent.flop, 0)
+        / coalesce(sampled.batch, 1), convs.sample_flop * convs.batch / sampled.batch)) AS DOUBLE)
+        AS sample_flop,
     NOT EXISTS (FROM raw.kernels) AND NOT EXISTS (FROM raw.memcpys) AS is_cpu,
     used.threads, used.cores, used.recorded_ns, used.recorded_steps, used.cpu_ns,
     told.preempted, (SELECT bool_or(c.is_contended) FROM contention c) AS is_contended,
     told.parameters AS noted_parameters
 FROM timed, logged, printed, kind, span, work, convs, linear, sampled, recurrent, precision, pass, trained, place,
-    source, told, used, added, replica
+    source, told, used, added, replica, served
 ORDER BY ALL

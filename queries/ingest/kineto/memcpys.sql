@@ -36,4 +36,4 @@ SELECT
     coalesce(args.bytes, args.size) AS size_bytes,
     args.correlation AS correlation,
     args."External id" AS external_id
-FROM (SELECT *, concat_ws(' ', name, args.direction) AS told FROM event WHERE goes_to = 'memcpys')
+FROM (SELECT *, if(name = 'dma_request', args.direction, name) AS told FROM event WHERE goes_to = 'memcpys')

@@ -126,6 +126,27 @@ def test_an_optimizer_that_never_steps_leaves_what_was_recorded(made, tmp_path):
     assert (meta["steps"]["source"], meta["cost"]["bare_steps"], meta["watched"]) == ("forward", 5, True)
 
 
+def test_an_optimizer_that_is_only_made_leaves_the_recording_under_way(made, tmp_path):
+    recorder = made()
+    train(recorder, 2)
+    recorder.expect("optimizer")
+    train(recorder, 9)
+    meta = json.loads((tmp_path / "capture" / "raw" / "rank-0000.meta.json").read_text())
+    assert (meta["steps"]["source"], meta["steps"]["recorded"]) == ("forward", 2)
+
+
+def test_training_that_ends_before_a_step_is_recorded_leaves_what_was_recorded(made, tmp_path):
+    recorder, raw, optimizer = made(), tmp_path / "capture" / "raw", Facts()
+    train(recorder, 9)
+    recorder.prefer("optimizer")
+    recorder.begin()
+    recorder.step_ended("optimizer", optimizer)
+    assert recorder.tool.opened.count("start") == 2
+    recorder.ended()
+    assert sorted(path.name for path in raw.glob("rank-*")) == ["rank-0000.meta.json", "rank-0000.x.json"]
+    assert json.loads((raw / "rank-0000.meta.json").read_text())["steps"]["source"] == "forward"
+
+
 def test_a_recording_of_another_thread_ends_before_training_is_recorded(made, tmp_path):
     """A profiler is not stopped from another thread than its own."""
     recorder, optimizer = made(), Facts()

@@ -116,7 +116,7 @@ def test_the_input_is_that_of_training_where_a_validation_comes_before():
     assert (told["batch"], told["input"]["shape"], told["autocast_dtype"]) == (16, [16, 1, 2, 2], "bfloat16")
 
 
-def test_the_input_is_that_of_the_first_recorded_pass_where_a_trial_with_gradients_comes_before():
+def test_the_input_is_that_of_recorded_passes_where_a_trial_with_gradients_comes_before():
     """As of the shape that a model returns; `compare` called runs of two batches runs of batch 1."""
     from traceview_inject.torch_model import Facts
 
@@ -126,9 +126,11 @@ def test_the_input_is_that_of_the_first_recorded_pass_where_a_trial_with_gradien
         facts.see_input([torch.zeros(batch, 1, 2, 2)])
     assert facts.chosen()[1]["batch"] == 1
     facts.see_job()
-    for batch in (32, 8):
+    # Recording begins with the last batch of an epoch, and a layer is called in each pass.
+    for batch in (10, 32, 8):
         facts.see_model(model)
         facts.see_input([torch.zeros(batch, 1, 2, 2)])
+        facts.see_input([torch.zeros(64, 3)])
     told = facts.chosen()[1]
     assert (told["batch"], told["input"]["shape"]) == (32, [32, 1, 2, 2])
 
@@ -182,6 +184,27 @@ def test_under_vmap_the_batch_is_that_of_all_samples(axis, shape):
         func.vmap(func.grad(loss), in_dims=(None, axis))(scale, samples)
     model = facts.chosen()[1]
     assert (model["batch"], model["input"]["shape"]) == (shape[0], shape)
+
+
+def test_under_vmap_over_models_the_batch_is_that_of_one():
+    from traceview_inject.torch_model import Facts
+
+    func = pytest.importorskip("torch.func")
+    facts = Facts()
+    facts.see_model(net())
+    func.vmap(lambda scale, batch: (facts.see_input([batch]), scale * batch)[1])(torch.ones(10), torch.zeros(10, 64, 4))
+    model = facts.chosen()[1]
+    assert (model["batch"], model["input"]["shape"]) == (64, [64, 4])
+
+
+def test_a_list_of_images_tells_no_batch():
+    from traceview_inject.torch_model import Facts
+
+    facts = Facts()
+    facts.see_model(net())
+    facts.see_input([[torch.zeros(3, 32, 32), torch.zeros(3, 30, 32)]])
+    model = facts.chosen()[1]
+    assert (model["batch"], model["input"]["shape"]) == (None, [3, 32, 32])
 
 
 @pytest.mark.filterwarnings("ignore:Lazy modules")
