@@ -11,8 +11,8 @@ WITH named AS (
     FROM (SELECT DISTINCT rank, name FROM raw.kernels) k JOIN names.framework f ON regexp_matches(k.name, f.kernels)
     WHERE k.rank IN (SELECT rank FROM captures WHERE framework IS NULL) GROUP BY k.rank
 ), engine AS (
-    SELECT rank FROM raw.ranges WHERE kind IN ('user', 'nvtx') AND (starts_with(name, 'step[')
-        OR regexp_matches(name, '^execute_(\d+_)?(context|generation)_\d|_forward_step( \d+)?: \d+ ctx reqs, '))
+    SELECT rank FROM raw.ranges WHERE kind IN ('user', 'nvtx') AND regexp_matches(name,
+        '^step\[[A-Z_]+[ \]]|^execute_(\d+_)?(context|generation)_\d|_forward_step( \d+)?: \d+ ctx reqs, ')
     UNION SELECT rank FROM raw.ops WHERE starts_with(name, 'vllm::') OR starts_with(name, '_C_cache_ops::')
         OR starts_with(name, 'sglang::') OR starts_with(name, 'sgl_kernel::') OR starts_with(name, 'trtllm::')
 )

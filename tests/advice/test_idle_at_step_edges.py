@@ -128,3 +128,14 @@ def test_workers_that_stay_are_advised_where_epochs_begin(rule: str) -> None:
     (loaded,) = advice.load([rule])
     (said,) = (part for part in loaded.extra["fix"]["pytorch"].split("; ") if "persistent_workers" in part)
     assert said.startswith("if ") and re.search(r"persistent_workers=True if .* where epochs begin$", said)
+
+
+@pytest.mark.parametrize(("name", "is_engine"), [("step[0]", False), ("step[DECODE bs=8]", True)])
+def test_a_range_that_a_program_calls_a_step_is_no_mark_of_an_engine(
+    tmp_path: Path, name: str, is_engine: bool
+) -> None:
+    given = Given()
+    given.span("nvtx", name, 0, 100)
+    given.kernel("gemm", 10, 90, launched=5)
+    found = given.open(tmp_path).execute("SELECT is_engine FROM known_frameworks").fetchall()
+    assert found == [(is_engine,)]

@@ -274,6 +274,14 @@ def test_layers_without_recorded_shapes_count_by_the_parameters_that_collect_not
 
 
 @pytest.mark.slow
+def test_a_layer_that_is_called_several_times_makes_no_other_model_of_the_same_parameters(tmp_path: Path) -> None:
+    """As in a recording with shapes and one without (`--light`): the trace of the first counts each call."""
+    shaped, light = recurrent(parameters=30), stepping((1000, 1001, 999), busy=10)
+    light.about = shaped.about
+    assert verdicts(measured(shaped, tmp_path / "shaped"), measured(light, tmp_path / "light"))["model"] == "same"
+
+
+@pytest.mark.slow
 def test_longer_sequences_of_a_recurrent_layer_are_other_work(tmp_path: Path) -> None:
     a, b = (measured(recurrent(length), tmp_path / str(length)) for length in (5, 10))
     assert verdicts(a, b)["model"] == "same"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -82,25 +83,31 @@ def emit(pieces: Iterable[str], output: str | None) -> None:
 def whole(path: Path) -> Iterator[BinaryIO]:
     """A file that has its name when it is whole: until then one that is there stays as it is, and keeps its mode.
 
-    A pipe, a device, or where a link leads, is written to and not replaced.
+    A pipe, a device, or where a link leads, is written to and not replaced; so is a file of its own where the folder
+    takes no other, or which is mounted there.
     """
     with writing(str(path)):
-        if path.is_symlink() or (path.exists() and not path.is_file()):
+        is_there = path.exists()
+        if path.is_symlink() or (is_there and not (path.is_file() and os.access(path.parent, os.W_OK))):
             with path.open("wb") as file:
                 yield file
             return
         draft = path.with_name(f".{path.name}.{os.urandom(4).hex()}")
         with draft.open("xb") as file:
             try:
-                if path.exists():
+                if is_there:
                     with path.open("r+b") as before:  # Raises where nobody may write.
                         os.fchmod(file.fileno(), os.fstat(before.fileno()).st_mode)
                 yield file
                 file.close()
-                draft.replace(path)
-            except BaseException:
+                try:
+                    draft.replace(path)
+                except OSError as error:
+                    if error.errno != errno.EBUSY:
+                        raise
+                    path.write_bytes(draft.read_bytes())
+            finally:
                 draft.unlink(missing_ok=True)
-                raise
 
 
 @contextmanager

@@ -66,7 +66,7 @@ WITH told AS (
                     THEN false
                 WHEN b.filters <> r.filters OR b.products <> r.products THEN false
                 -- Embeddings and recurrent layers are neither; biases alone make no other model.
-                WHEN b.noted_parameters IS NOT NULL AND r.noted_parameters IS NOT NULL
+                WHEN b.noted_parameters <> r.noted_parameters
                     AND abs(b.size - r.size) > 0.01 * greatest(b.size, r.size) THEN false
                 -- Convolutions that agree are half of what tells: products that one of the two does not record may not.
                 WHEN b.filters = r.filters AND (b.products IS NULL) <> (r.products IS NULL)
