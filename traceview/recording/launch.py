@@ -12,7 +12,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
@@ -209,8 +209,8 @@ def _signals_to_command(ends_with_us: bool) -> Iterator[tuple[list[subprocess.Po
         if is_running():
             command[0].send_signal(number)
 
-    def send_if_alone(number: int, witness: subprocess.Popen[bytes]) -> None:
-        if witness.poll() is None:
+    def send_if_alone(number: int, witness: subprocess.Popen[bytes] | None) -> None:
+        if witness is None or witness.poll() is None:
             send(number)
         elif is_running() and witness is witnesses[-1]:
             witnesses.append(_witness())
@@ -231,11 +231,13 @@ def _signals_to_command(ends_with_us: bool) -> Iterator[tuple[list[subprocess.Po
         with _handled(pass_on):
             yield command, came
     finally:
-        for witness in witnesses:
+        for witness in filter(None, witnesses):
             with witness:
                 witness.kill()
 
 
-def _witness() -> subprocess.Popen[bytes]:
-    """A process of our group that ends with us, and on what is sent to all of the group."""
-    return subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+def _witness() -> subprocess.Popen[bytes] | None:
+    """A process of our group that ends with us, and on what is sent to all of the group; None where none can start."""
+    with suppress(OSError):
+        return subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    return None

@@ -267,6 +267,7 @@ class Recorder:
                 # The earlier recording tells more.
                 for path, _ in [*logs, *filter(None, [trace])]:
                     path.unlink()
+                raw.note("captured", f"rank {self.published[0]}")
             else:
                 if self.is_replaceable:
                     raw.withdraw(self.published[0])
