@@ -37,8 +37,8 @@ SMALL_ROWS = 300_000
 """Kernels, copies, primitives and operators up to which a capture is small: what is made is held in memory, too."""
 
 HELD_ROWS = 50_000
-"""The same up to which each view is held in memory for a report, with columns that nobody reads: a tenth of the time of
-a first report of 2,500 rows; of 80,000 it took a fifth more memory and the same time (30 November 2026)."""
+"""Rows of these up to which each view is held in memory for a report, with columns that nobody reads: a tenth of the
+time of a first report of 2,500 rows; of 80,000 it took a fifth more memory and the same time (30 November 2026)."""
 
 SIZED = ("kernels", "memcpys", "ops", "primitives")
 """Whose rows are counted for that."""
