@@ -9,7 +9,6 @@ import pytest
 from advised import answer, training
 from cases import first
 from given import Given
-from public_traces import SHARED
 
 from traceview.analysis import advice
 
@@ -119,7 +118,7 @@ def test_persistent_or_nothing_recorded_cannot_tell(facts: dict[str, Any], tmp_p
         ("kineto/mi300-resnet18-train.json.gz", "cannot tell", None),
     ],
 )
-def test_public_traces(trace: str, status: str, ms: float | None, captures) -> None:  # type: ignore[no-untyped-def]
-    (found,) = advice.run(captures.open(SHARED / "traces" / trace), advice.load([RULE]), {}, 0.5)
+def test_public_traces(trace: str, status: str, ms: float | None, shared: Path, captures) -> None:  # type: ignore[no-untyped-def]
+    (found,) = advice.run(captures.open(shared / "traces" / trace), advice.load([RULE]), {}, 0.5)
     assert found.status == status
     assert found.saving_ns == (None if ms is None else pytest.approx(1e6 * ms, abs=2000))

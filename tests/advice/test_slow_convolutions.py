@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 from advised import answer, training
 from given import Given, conv
-from public_traces import SHARED
 
 from traceview.analysis import advice
 
@@ -81,10 +80,10 @@ def test_without_kernels_it_cannot_tell(tmp_path: Path) -> None:
         pytest.param("kineto/v100-resnet50-train-old.json.gz", 3.9, marks=pytest.mark.long),
     ],
 )
-def test_public_traces(trace: str, counted_ms: float | None, captures) -> None:  # type: ignore[no-untyped-def]
+def test_public_traces(trace: str, counted_ms: float | None, shared: Path, captures) -> None:  # type: ignore[no-untyped-def]
     """Three 3x3 filters of 64 channels take 0.88 ms in the gradient of the filter where Winograd needs 0.12, and two of
     1x1 0.75 ms where the product needs 0.21."""
-    (found,) = advice.run(captures.open(SHARED / "traces" / trace), advice.load([RULE]), {}, 0)
+    (found,) = advice.run(captures.open(shared / "traces" / trace), advice.load([RULE]), {}, 0)
     assert (found.status == "found") == bool(counted_ms)
     if counted_ms:
         assert found.work_ns == pytest.approx(1e6 * counted_ms, abs=1e5)

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 from given import Given, rows
-from public_traces import SHARED
 
 GEMM = "volta_sgemm_128x64_nn"
 
@@ -116,7 +115,7 @@ JOIN names.capability c ON c.name = d.architecture WHERE k.occupancy_pct > 0"""
         pytest.param("kineto/v100-dlrm-train-nccl.json.gz", 2625, marks=pytest.mark.long),
     ],
 )
-def test_cuptis_occupancy_agrees(trace: str, kernels: int, captures) -> None:  # type: ignore[no-untyped-def]
+def test_cuptis_occupancy_agrees(trace: str, kernels: int, shared: Path, captures) -> None:  # type: ignore[no-untyped-def]
     """CUPTI computes it of the same facts, in whole percent; it writes 0 where a block's shared memory was raised."""
-    (found,) = rows(captures.open(SHARED / "traces" / trace), OCCUPANCY)
+    (found,) = rows(captures.open(shared / "traces" / trace), OCCUPANCY)
     assert found == (kernels, pytest.approx(0, abs=0.51))
