@@ -33,7 +33,7 @@ LAVISH = (
     ",materialized_cte,projection_placement,projection_pullup,regex_range,reorder_filter,row_group_pruner"
     ",self_join_aggregate,statistics_propagation,top_n,window_rewriter"
 )
-"""Optimizer passes that cost more than they save on few rows: an eighth of a first report (30 November 2026)."""
+"""Optimizer passes that cost more than they save on few rows: a tenth of a first report of 2,500 (30 November 2026)."""
 
 _NUMBERS = itertools.count()
 

@@ -38,7 +38,7 @@ SMALL_ROWS = 300_000
 
 HELD_ROWS = 50_000
 """Rows of these up to which each view is held in memory for a report, with columns that nobody reads: a tenth of the
-time of a first report of 2,500 rows; of 80,000 it took a fifth more memory and the same time (30 November 2026)."""
+time of a first report of 2,500 rows; of 80,000 a twentieth, for a fifth more memory (30 November 2026)."""
 
 SIZED = ("kernels", "memcpys", "ops", "primitives")
 """Whose rows are counted for that."""
