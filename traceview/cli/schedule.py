@@ -150,7 +150,6 @@ def run(args: argparse.Namespace) -> int:
 
 def _strategy(args: argparse.Namespace) -> int:
     """Print the best combination of times that were not measured here: there is nothing to prove or to apply."""
-
     from traceview import store
     from traceview.analysis import reports
 
