@@ -49,6 +49,13 @@ def test_no_line_of_sql_is_longer_than_120_characters() -> None:
     assert not [path for path, text in lines.items() if any(len(line) > 120 for line in text)]
 
 
+def test_no_window_counts_with_a_filter() -> None:
+    """DuckDB 2.0 counts anew for each row there: 2 seconds for 100,000 rows, 0.03 of count(nullif(condition, false))."""
+    count = re.compile(r"count\([^()]*\)\s+FILTER (\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))\s+OVER\b")
+    assert [path.name for path in ROOT.glob("queries/**/*.sql") if count.search(path.read_text("utf-8"))] == []
+    assert count.search("count(*) FILTER (a = 'b' OR least(c, d) > 0)\n    OVER (PARTITION BY e)")
+
+
 def test_no_module_has_a_name_that_says_nothing() -> None:
     vague = re.compile(r"(^|/)(utils?|common|helpers?|core|base|misc)(\.py|/)")
     assert not [name for name in TRACKED if name.endswith(".py") and vague.search(name)]

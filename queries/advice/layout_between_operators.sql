@@ -47,8 +47,8 @@ WITH conversion AS (
 ), found AS (
     SELECT c.rank,
         format('{:.1f} % of the device''s busy time changes the layout of tensors{}.',
-            100.0 * sum(c.own_ns) / any_value(b.busy_ns), if(c.rank IN (SELECT rank FROM raw.ops), ' between operators',
-            '; which operators do it, and whether convolutions, is not recorded')) AS problem,
+            100.0 * sum(c.own_ns) / any_value(b.busy_ns), if(c.rank IN (SELECT rank FROM recorded WHERE ops > 0),
+            ' between operators', '; which operators do it, and whether convolutions, is not recorded')) AS problem,
         'Mostly under ' || any_value(p.place) AS place,
         sum(c.own_ns) AS saving_ns,
         'medium: the names say that they only move data, but not whether the model needs it' AS confidence,

@@ -25,7 +25,7 @@ WITH kinds AS (
 ), everything AS (
     SELECT rank, sum(own_ns) AS own_ns FROM op_floors GROUP BY rank
 ), burst AS (
-    SELECT f.*, f.start_ns + o.dur_ns AS end_ns, count(*) FILTER (NOT f.is_recompute) OVER (
+    SELECT f.*, f.start_ns + o.dur_ns AS end_ns, count(nullif(f.is_recompute, true)) OVER (
         PARTITION BY f.rank, f.pid, f.tid ORDER BY f.start_ns ROWS UNBOUNDED PRECEDING) AS burst
     FROM op_floors f JOIN raw.ops o ON o.id = f.op_id WHERE EXISTS (FROM raw.allocations)
 ), again AS (

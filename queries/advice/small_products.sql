@@ -43,7 +43,7 @@ WITH recurrent AS (
     SELECT *, coalesce(kind IN (lag(kind) OVER line, lag(kind, 2) OVER line), false) AS is_again
     FROM product WINDOW line AS (PARTITION BY rank, pid, tid ORDER BY start_ns)
 ), run AS (
-    SELECT *, count(*) FILTER (NOT is_again) OVER (PARTITION BY rank, pid, tid ORDER BY start_ns
+    SELECT *, count(nullif(is_again, true)) OVER (PARTITION BY rank, pid, tid ORDER BY start_ns
         ROWS UNBOUNDED PRECEDING) AS run
     FROM led
 ), same AS (

@@ -2,7 +2,7 @@
 -- doc = """In launch order on one stream: transforms and helpers go with the next main kernel, what transforms its
 -- result back with the last one; any other kernel between ends a call."""
 WITH lone AS (
-    SELECT rank FROM raw.ranks WHERE rank NOT IN (SELECT rank FROM raw.ops)
+    SELECT rank FROM raw.ranks WHERE rank NOT IN (SELECT DISTINCT rank FROM raw.ops)
 ), judged AS (
     SELECT k.id, k.rank, k.device, coalesce(h.stream, k.stream) AS stream, k.start_ns,
         coalesce(p.category, n.category) AS category, coalesce(p.role, n.role, 'main') AS role,
@@ -16,8 +16,8 @@ WITH lone AS (
     WHERE k.rank IN (FROM lone) AND p.call_id IS NULL
 ), counted AS (
     SELECT *,
-        count(*) FILTER (category <> 'conv') OVER earlier AS n_others,
-        count(*) FILTER (category = 'conv' AND role = 'main') OVER earlier AS n_mains
+        count(nullif(category <> 'conv', false)) OVER earlier AS n_others,
+        count(nullif(category = 'conv' AND role = 'main', false)) OVER earlier AS n_mains
     FROM judged
     WINDOW earlier AS (PARTITION BY rank, device, stream ORDER BY start_ns, id
         ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)

@@ -35,7 +35,7 @@ WITH side AS (
         base_bytes - sample_bytes * base_batch AS fixed_bytes
     FROM side WHERE base_bytes IS NOT NULL AND peak_bytes IS NOT NULL
     QUALIFY fixed_bytes >= 0
-        AND (counter = 'allocations' OR count(*) FILTER (counter = 'allocations') OVER (PARTITION BY run) = 0)
+        AND (counter = 'allocations' OR count(nullif(counter = 'allocations', false)) OVER (PARTITION BY run) = 0)
 ), most AS (
     SELECT run, moment, max(moment_bytes) AS moment_bytes FROM memory_moment GROUP BY run, moment
 ), moment AS (

@@ -8,7 +8,7 @@ WITH engine AS (
     QUALIFY coalesce(start_ns >= max(start_ns + dur_ns) OVER (PARTITION BY rank, pid, tid ORDER BY start_ns, depth
         ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), true)
 ), evaluated AS MATERIALIZED (
-    SELECT c.op_id FROM costed.outermost c
+    SELECT c.op_id FROM (FROM costed.outermost WHERE NOT is_backward) c
     ASOF JOIN engine e ON e.rank = c.rank AND e.pid = c.pid AND e.tid = c.tid AND c.start_ns >= e.start_ns
     WHERE c.end_ns <= e.end_ns
 ), passed AS NOT MATERIALIZED (

@@ -13,7 +13,7 @@ WITH marked AS (
             ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS until_ns
     FROM stage.ranges WHERE kind = 'phase' AND name = 'optimizer' AND domain IS DISTINCT FROM 'graph'
 ), numbered AS (
-    SELECT *, count(*) FILTER (until_ns IS NULL OR end_ns > until_ns) OVER (PARTITION BY pid, tid
+    SELECT *, count(nullif(until_ns IS NULL OR end_ns > until_ns, false)) OVER (PARTITION BY pid, tid
         ORDER BY start_ns, end_ns DESC, id ROWS UNBOUNDED PRECEDING) AS call
     FROM marked
 ), optimizer AS (

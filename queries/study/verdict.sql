@@ -7,7 +7,7 @@
 -- position = "order of the sentences"
 -- text = "a sentence"
 WITH best AS (
-    SELECT *, count(*) FILTER (direction IN ('dgrad', 'wgrad') AND algorithms >= 2 AND place IS NOT NULL)
+    SELECT *, count(nullif(direction IN ('dgrad', 'wgrad') AND algorithms >= 2 AND place IS NOT NULL, false))
         OVER (PARTITION BY setting, problem, batch, contender) AS parts
     FROM algorithm_best
 ), won AS (

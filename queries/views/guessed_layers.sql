@@ -56,8 +56,8 @@ WITH part AS (
 ), placed AS (
     SELECT s.*, r.n_forward, r.n_wgrad, r.n_dgrad, r.is_told,
         row_number() OVER (PARTITION BY s.rank, s.step, s.is_forward ORDER BY s.start_ns, s.call_id) AS nth,
-        count(*) FILTER (s.is_wgrad) OVER backward AS nth_wgrad,
-        count(*) FILTER (s.is_dgrad) OVER backward AS nth_dgrad
+        count(nullif(s.is_wgrad, false)) OVER backward AS nth_wgrad,
+        count(nullif(s.is_dgrad, false)) OVER backward AS nth_dgrad
     FROM sided s JOIN repeated r ON r.rank = s.rank AND r.step IS NOT DISTINCT FROM s.step
     WINDOW backward AS (PARTITION BY s.rank, s.step ORDER BY s.start_ns, s.call_id
         ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)

@@ -14,7 +14,7 @@ WITH own AS (
             SELECT (rank, regexp_replace(op_name, '[^/]*$', '')) FROM counted WHERE category = 'conv'))
 )
 SELECT c.id, c.rank, c.name, c.op_name, c.start_ns, c.mean_ns, c.per, c.is_continued,
-    c.op_id IS NOT NULL OR n.is_between OR c.rank NOT IN (SELECT rank FROM raw.ops) AS has_place
+    c.op_id IS NOT NULL OR n.is_between OR c.rank IN (SELECT rank FROM recorded WHERE ops = 0) AS has_place
 FROM counted c JOIN (
     SELECT rank, name, bool_or(op_id IS NOT NULL) AND bool_and(call_id IS NULL) AS is_between FROM counted
     WHERE category = 'layout_transpose' GROUP BY rank, name

@@ -29,7 +29,7 @@ WITH named AS MATERIALIZED (
     SELECT id FROM (
         SELECT id, is_again, row_number() OVER (PARTITION BY rank, step, layer, leaf, output_shapes, is_again
                 ORDER BY start_ns, id) AS nth,
-            count(*) FILTER (NOT is_again) OVER (PARTITION BY rank, step, layer, leaf, output_shapes) AS n_forward
+            count(nullif(is_again, true)) OVER (PARTITION BY rank, step, layer, leaf, output_shapes) AS n_forward
         FROM (SELECT *, contains(name, '/rematted_computation/') AS is_again, regexp_extract(name, '[^/]*$') AS leaf
             FROM raw.ops WHERE hlo_kind IS NOT NULL)
         WHERE (is_again OR NOT is_backward)

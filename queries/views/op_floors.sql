@@ -15,7 +15,7 @@
 -- per = "what is divided by for a number per step; of a call that a graph replays less, as often as it ran"
 WITH kernel AS MATERIALIZED (
     -- There are few names: what is long is looked up at the end.
-    SELECT name, row_number() OVER () AS number FROM (SELECT DISTINCT name FROM performed)
+    SELECT name, hash(name) AS number FROM (SELECT DISTINCT name FROM performed)
 ), several AS MATERIALIZED (
     -- Of a call with one row, as nearly all are, nothing has to be chosen.
     SELECT op_id FROM op_costs WHERE op_id IS NOT NULL GROUP BY op_id HAVING count(*) > 1
@@ -35,8 +35,8 @@ WITH kernel AS MATERIALIZED (
 ), spent AS (
     SELECT m.call_id AS op_id, any_value(c.per) AS per, any_value(c.step_ns) AS step_ns,
         sum(c.mean_ns / c.per) AS own_ns, sum(1.0 / c.per) AS n_kernels, min(c.dur_ns) AS least_ns,
-        arg_max(k.number, c.dur_ns) AS longest
-    FROM counted c JOIN op_calls m ON m.op_id = c.op_id JOIN kernel k ON k.name IS NOT DISTINCT FROM c.name
+        arg_max(hash(c.name), c.dur_ns) AS longest
+    FROM counted c JOIN op_calls m ON m.op_id = c.op_id
     GROUP BY m.call_id
 )
 SELECT c.rank, c.op_id, o.pid, o.tid, o.start_ns, c.op_name, c.family, c.direction, c.dtype, c.matrix_flop,

@@ -32,9 +32,9 @@ WITH found AS (
 )
 SELECT rank, n_steps, n_warmup, coalesce(steps_ns, recorded_ns) AS total_ns,
     if(n_steps > 0, steps_ns // n_steps, recorded_ns) AS step_ns, has_steps,
-    count(*) FILTER (coalesce(steps_ns, recorded_ns) > 0) OVER () AS n_ranks, coalesce(n_devices, 0) AS n_devices,
+    count(nullif(coalesce(steps_ns, recorded_ns) > 0, false)) OVER () AS n_ranks, coalesce(n_devices, 0) AS n_devices,
     rank IN (SELECT rank FROM raw.captures WHERE starts_with(clock, 'no time stamps'))
-        AND NOT (has_steps AND rank IN (SELECT rank FROM raw.ops))
-        AND rank NOT IN (SELECT rank FROM raw.kernels) AS is_unstamped,
+        AND NOT (has_steps AND rank IN (SELECT rank FROM recorded WHERE ops > 0))
+        AND rank NOT IN (SELECT rank FROM recorded WHERE kernels > 0) AS is_unstamped,
     coalesce(first_ns, if(has_steps, end_ns, start_ns)) AS first_ns, coalesce(last_ns, end_ns) AS last_ns
 FROM found

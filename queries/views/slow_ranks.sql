@@ -44,7 +44,7 @@ WITH step AS (
     FROM typical t CROSS JOIN step s
     WINDOW sorted AS (PARTITION BY basis, peer_group ORDER BY t.value_ns, rank)
 ), levelled AS (
-    SELECT *, count(*) FILTER (is_gap) OVER (PARTITION BY basis, peer_group ORDER BY value_ns, rank
+    SELECT *, count(nullif(is_gap, false)) OVER (PARTITION BY basis, peer_group ORDER BY value_ns, rank
         ROWS UNBOUNDED PRECEDING) AS level
     FROM gapped
 ), apart AS (

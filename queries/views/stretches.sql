@@ -7,8 +7,6 @@
 SELECT rank, from_ns, end_ns, coalesce(sum(end_ns - from_ns) OVER (
     PARTITION BY rank ORDER BY from_ns ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before_ns
 FROM (
-    SELECT rank, end_ns, greatest(start_ns, coalesce(max(end_ns) OVER (PARTITION BY rank ORDER BY start_ns, end_ns DESC
-        ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), start_ns)) AS from_ns
-    FROM performed
+    SELECT rank, end_ns, greatest(start_ns, coalesce(rank_until_ns, start_ns)) AS from_ns FROM performed
 )
 WHERE end_ns > from_ns

@@ -37,10 +37,12 @@ WITH sizes AS MATERIALIZED (
     UNION ALL
     -- On a CPU views are operators, too: those of libraries beside PyTorch's own.
     SELECT rank, pid, tid, start_ns, false FROM raw.ops
-    WHERE regexp_matches(name, '^\w+::') AND NOT regexp_matches(name, '^(aten|torch|autograd)::')
-        AND rank NOT IN (SELECT rank FROM raw.kernels) AND id NOT IN (FROM costed)
+    WHERE rank IN (SELECT rank FROM recorded WHERE kernels = 0) AND id NOT IN (FROM costed)
+        AND regexp_matches(name, '^\w+::') AND NOT regexp_matches(name, '^(aten|torch|autograd)::')
 ), marked AS (
-    SELECT * EXCLUDE (phase, first_type, second_type),
+    -- Names are told apart by numbers: they are sorted with the rows.
+    SELECT rank, op_id, pid, tid, start_ns, step, direction, elements, is_total, hash(op_name) AS operator,
+        family IN ('norm', 'softmax') AS is_norm,
         (family IN ('elementwise', 'dropout', 'norm', 'softmax', 'reduction') OR op_name = 'aten::cat'
             -- A conversion.
             OR op_name = 'aten::copy_' AND first_type <> second_type AND second_type <> 'Scalar')
@@ -58,15 +60,19 @@ WITH sizes AS MATERIALIZED (
         max(elements) OVER (line ROWS BETWEEN 4 PRECEDING AND 1 PRECEDING) AS around
     FROM marked
     WINDOW line AS (PARTITION BY rank, pid, tid ORDER BY start_ns)
-), begun AS (
+), told AS (
     -- What is much smaller, as a mean is, goes with the tensor before it, and that goes on behind it.
-    SELECT *, sum(CAST(NOT coalesce(is_fusible AND follows AND is_same_step AND pass IS NOT DISTINCT FROM direction
+    SELECT rank, op_id, pid, tid, start_ns, elements, operator, is_norm, is_fusible,
+        NOT coalesce(is_fusible AND follows AND is_same_step AND pass IS NOT DISTINCT FROM direction
             AND NOT follows_total AND (elements <= 2 * before AND before <= 2 * elements OR elements < around / 8
-                OR before < elements / 8 AND elements <= 2 * around AND around <= 2 * elements), false) AS INT))
-            OVER (PARTITION BY rank, pid, tid ORDER BY start_ns ROWS UNBOUNDED PRECEDING) AS run
+                OR before < elements / 8 AND elements <= 2 * around AND around <= 2 * elements), false) AS begins
     FROM led
+), begun AS (
+    SELECT *, count(nullif(begins, false)) OVER (PARTITION BY rank, pid, tid ORDER BY start_ns
+        ROWS UNBOUNDED PRECEDING) AS run
+    FROM told
 ), normed AS (
-    SELECT *, greatest(count(*) FILTER (family IN ('norm', 'softmax')) OVER (PARTITION BY rank, pid, tid, run
+    SELECT *, greatest(count(nullif(is_norm, false)) OVER (PARTITION BY rank, pid, tid, run
         ORDER BY start_ns ROWS UNBOUNDED PRECEDING), 1) AS norms
     FROM begun WHERE is_fusible
 ), joined AS (
@@ -78,11 +84,11 @@ WITH sizes AS MATERIALIZED (
     FROM joined WINDOW run AS (PARTITION BY chain_id)
 ), chain AS (
     SELECT *, row_number() OVER (run ORDER BY start_ns) AS place, count(*) OVER run AS n,
-        min(op_name) OVER run < max(op_name) OVER run AS is_mixed
+        min(operator) OVER run < max(operator) OVER run AS is_mixed
     FROM trimmed WHERE start_ns BETWEEN first_ns AND last_ns
     WINDOW run AS (PARTITION BY chain_id)
 )
 SELECT c.rank, c.chain_id, c.op_id, c.place, CAST(c.elements AS BIGINT) AS elements,
-    CAST(c.largest AS BIGINT) AS largest, c.op_name, c.family, c.direction, f.dtype, f.module, f.own_ns,
+    CAST(c.largest AS BIGINT) AS largest, f.op_name, f.family, f.direction, f.dtype, f.module, f.own_ns,
     f.memory_bytes_per_s, f.per, f.step_ns
 FROM (FROM chain WHERE n > 1 AND is_mixed) c JOIN op_floors f ON f.op_id = c.op_id

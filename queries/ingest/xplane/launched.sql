@@ -33,7 +33,7 @@ WITH caused AS (
             OR coalesce(hlo_op <> lag(hlo_op IGNORE NULLS) OVER launch, false) AS is_new
     FROM missing WINDOW launch AS (PARTITION BY pid, tid ORDER BY start_ns, end_ns)
 ), numbered AS (
-    SELECT *, count(*) FILTER (is_new) OVER (PARTITION BY pid, tid ORDER BY start_ns, end_ns) AS run FROM changed
+    SELECT *, count(nullif(is_new, false)) OVER (PARTITION BY pid, tid ORDER BY start_ns, end_ns) AS run FROM changed
 ), named AS (
     SELECT *, max(hlo_op) OVER (PARTITION BY pid, tid, run) AS instruction FROM numbered
 ), span AS (
@@ -57,7 +57,8 @@ WITH caused AS (
             AND (contains(instruction, 'conv') OR regexp_matches(recorded_op, '(?i)conv[^/]*$')) AS may_repeat
     FROM counted WINDOW call AS (PARTITION BY pid, tid, run, mark_ns)
 ), split AS (
-    SELECT *, count(*) FILTER (calls > 1 AND NOT may_repeat AND kernel = first_kernel AND (nth - 1) % (n // calls) = 0)
+    SELECT *,
+        count(nullif(calls > 1 AND NOT may_repeat AND kernel = first_kernel AND (nth - 1) % (n // calls) = 0, false))
         OVER (PARTITION BY pid, tid, run, mark_ns ORDER BY start_ns, end_ns) AS turn
     FROM told
 )
