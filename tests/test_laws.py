@@ -50,7 +50,7 @@ def test_no_line_of_sql_is_longer_than_120_characters() -> None:
 
 
 def test_no_window_counts_with_a_filter() -> None:
-    """DuckDB 2.0 counts anew for each row there: 2 seconds for 100,000 rows, 0.03 of count(nullif(condition, false))."""
+    """DuckDB 2.0 counts anew for each row there: 2 s for 100,000 rows, 0.03 of count(nullif(condition, false))."""
     count = re.compile(r"count\([^()]*\)\s+FILTER (\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))\s+OVER\b")
     assert [path.name for path in ROOT.glob("queries/**/*.sql") if count.search(path.read_text("utf-8"))] == []
     assert count.search("count(*) FILTER (a = 'b' OR least(c, d) > 0)\n    OVER (PARTITION BY e)")
