@@ -34,11 +34,14 @@ WITH call AS (
     SELECT rank, greatest(start_ns, coalesce(max(end_ns) OVER (PARTITION BY rank ORDER BY start_ns, end_ns DESC
         ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), start_ns)), least(end_ns, step_end_ns), -1
     FROM call WHERE is_graph
+), edge AS (
+    SELECT s.rank, d.device, unnest([s.from_ns, s.until_ns]) AS at_ns, s.way * unnest([-1, 1]) AS sign
+    FROM span s JOIN (SELECT DISTINCT rank, device FROM idle_gaps) d ON d.rank = s.rank WHERE s.until_ns > s.from_ns
 ), waited AS (
-    SELECT s.rank, sum(s.way * (least(g.until_ns, s.until_ns) - greatest(g.from_ns, s.from_ns)))
-        / count(DISTINCT g.device) AS idle_ns
-    FROM span s JOIN idle_gaps g ON g.rank = s.rank AND g.until_ns > s.from_ns AND g.from_ns < s.until_ns
-    WHERE s.until_ns > s.from_ns GROUP BY s.rank
+    SELECT e.rank, sum(e.sign * (g.before_ns + least(e.at_ns, g.until_ns) - g.from_ns)) / count(DISTINCT e.device)
+        AS idle_ns
+    FROM edge e ASOF JOIN idle_stretches g ON g.rank = e.rank AND g.device = e.device AND e.at_ns >= g.from_ns
+    GROUP BY e.rank
 ), found AS (
     SELECT s.rank, sum(s.n) / any_value(c.n_steps) AS n, any_value(w.idle_ns) / any_value(c.n_steps) AS idle_ns,
         any_value(c.step_ns) AS step_ns

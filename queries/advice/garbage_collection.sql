@@ -23,11 +23,13 @@ WITH noted AS (
         greatest(p.start_ns, w.start_ns, coalesce(p.until_ns, w.start_ns)) AS start_ns
     FROM noted p JOIN counted_windows w ON w.rank = p.rank AND w.start_ns < p.end_ns AND w.end_ns > p.start_ns
     WHERE coalesce(p.until_ns < least(p.end_ns, w.end_ns), true)
+), edge AS (
+    SELECT p.rank, p.start_ns, d.device, unnest([p.start_ns, p.end_ns]) AS at_ns, unnest([-1, 1]) AS sign
+    FROM pause p JOIN (SELECT DISTINCT rank, device FROM idle_gaps) d ON d.rank = p.rank
 ), waited AS (
-    SELECT p.rank, p.start_ns, sum(least(p.end_ns, g.until_ns) - greatest(p.start_ns, g.from_ns)) AS idle_ns
-    FROM pause p JOIN (SELECT rank, from_ns, until_ns FROM idle_gaps WHERE idle_ns > 0) g ON g.rank = p.rank
-        AND g.from_ns < p.end_ns AND g.until_ns > p.start_ns
-    GROUP BY p.rank, p.start_ns
+    SELECT e.rank, e.start_ns, sum(e.sign * (g.before_ns + least(e.at_ns, g.until_ns) - g.from_ns)) AS idle_ns
+    FROM edge e ASOF JOIN idle_stretches g ON g.rank = e.rank AND g.device = e.device AND e.at_ns >= g.from_ns
+    GROUP BY e.rank, e.start_ns
 ), own AS (
     SELECT p.*, s.n_steps, s.step_ns,
         if(p.rank IN (SELECT rank FROM raw.kernels), coalesce(w.idle_ns, 0) / greatest(s.n_devices, 1),

@@ -27,10 +27,18 @@ WITH gap AS (
     LEFT JOIN (SELECT unnest(names) AS name FROM names.package WHERE kind = 'framework') p
         ON p.name = regexp_extract(r.name, '^(?:.*(?:site|dist)-packages[/\\])?([^/\\(.]+)', 1)
     WHERE p.name IS NOT NULL OR regexp_matches(r.name, '(^|[/\\])(traceview_inject|collectors[/\\])')
+), met AS (
+    -- Gaps follow one another, and so do lines: where two meet, one begins in the other. To pair all takes minutes.
+    SELECT g.*, h.frame_id, h.from_ns AS line_ns, h.until_ns AS line_end_ns
+    FROM (FROM host_lines WHERE rank IN (SELECT rank FROM gap)) h
+    ASOF JOIN gap g ON g.rank = h.rank AND h.from_ns >= g.from_ns WHERE h.from_ns < g.until_ns
+    UNION ALL
+    SELECT g.*, h.frame_id, h.from_ns, h.until_ns
+    FROM gap g ASOF JOIN host_lines h ON h.rank = g.rank AND g.from_ns > h.from_ns WHERE g.from_ns < h.until_ns
 ), stretch AS (
-    SELECT row_number() OVER () AS number, g.rank, h.frame_id, g.part, greatest(h.from_ns, g.from_ns) AS from_ns,
-        least(h.until_ns, g.until_ns) AS until_ns
-    FROM gap g JOIN host_lines h ON h.rank = g.rank AND h.from_ns < g.until_ns AND h.until_ns > g.from_ns
+    SELECT row_number() OVER () AS number, rank, frame_id, part, greatest(line_ns, from_ns) AS from_ns,
+        least(line_end_ns, until_ns) AS until_ns
+    FROM met
 ), lines AS (
     SELECT a.rank, format('{}:{} ({})', f.file, f.line, f.function) AS line, count(*) AS n,
         sum(a.part * (a.until_ns - a.from_ns - coalesce(i.other_ns, 0))) AS lost_ns

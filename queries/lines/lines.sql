@@ -47,18 +47,12 @@ WITH line AS (
 ), hosted AS (
     SELECT l.line, sum((s.until_ns - s.from_ns) / (greatest(c.n_steps, 1) * greatest(c.n_ranks, 1))) AS host_ns
     FROM stretch s JOIN line l ON l.id = s.frame_id JOIN scope c ON c.rank = s.rank GROUP BY l.line
-), gap AS (
-    -- Idle time between two moments is the difference of what lies before them: to pair stretches with gaps takes
-    -- minutes.
-    SELECT rank, device, from_ns, until_ns, coalesce(sum(until_ns - from_ns) OVER (PARTITION BY rank, device
-        ORDER BY from_ns ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before_ns
-    FROM idle_gaps
 ), edge AS (
     SELECT s.rank, d.device, s.frame_id, unnest([s.from_ns, s.until_ns]) AS at_ns, unnest([-1, 1]) AS sign
-    FROM stretch s JOIN (SELECT DISTINCT rank, device FROM gap) d ON d.rank = s.rank
+    FROM stretch s JOIN (SELECT DISTINCT rank, device FROM idle_gaps) d ON d.rank = s.rank
 ), idle AS (
     SELECT e.rank, l.line, sum(e.sign * (g.before_ns + least(e.at_ns, g.until_ns) - g.from_ns)) AS idle_ns
-    FROM edge e ASOF JOIN gap g ON g.rank = e.rank AND g.device = e.device AND e.at_ns >= g.from_ns
+    FROM edge e ASOF JOIN idle_stretches g ON g.rank = e.rank AND g.device = e.device AND e.at_ns >= g.from_ns
     JOIN line l ON l.id = e.frame_id GROUP BY e.rank, l.line
 ), waited AS (
     SELECT i.line, sum(i.idle_ns / (greatest(c.n_steps, 1) * greatest(c.n_ranks, 1) * greatest(c.n_devices, 1)))
