@@ -5,10 +5,12 @@
 -- file = "path as recorded: often from the folder that it was imported from"
 -- line = "number of the line"
 -- is_of_models = "whether it is of a library of models, which counts where a program has no code of its own"
-WITH named AS (
-    SELECT name, regexp_extract(name, '^(.+)\((\d+)\): (.*)$', ['file', 'line', 'function']) AS said
-    FROM (SELECT DISTINCT name FROM raw.ranges WHERE kind = 'python'
-        UNION SELECT DISTINCT unnest(string_split(call_stack, ';')) FROM raw.ops WHERE call_stack IS NOT NULL)
+WITH different AS MATERIALIZED (
+    -- There are few: as a condition it would be asked of each row.
+    SELECT DISTINCT name FROM raw.ranges WHERE kind = 'python'
+    UNION SELECT DISTINCT unnest(string_split(call_stack, ';')) FROM raw.ops WHERE call_stack IS NOT NULL
+), named AS (
+    SELECT name, regexp_extract(name, '^(.+)\((\d+)\): (.*)$', ['file', 'line', 'function']) AS said FROM different
     WHERE regexp_matches(name, '^[^<].*\(\d+\): ')
         AND NOT regexp_matches(name, '[/\\](site-packages|dist-packages|lib/python\d[.\d]*|torchinductor_\w+)[/\\]'
             || '|(^|[/\\])(traceview_inject|collectors[/\\]\w+_profiler\.py)')

@@ -95,7 +95,7 @@ def connect(folder: Path, options: Options | None = None) -> duckdb.DuckDBPyConn
         options = replace(options, memory_bytes=options.query_bytes)
     readable = (path for paths in files.values() for path in paths)
     # Two queries of one thread each are sooner than one of two, where to plan them takes longest.
-    is_small = options.own_queries and not is_large
+    is_small = options.own_queries and sum(sizes.values()) <= SMALL_BYTES
     threads = 1 if is_small else options.threads
     connection = confine.connect(readable, replace(options, threads=threads), places, is_large, is_small)
     try:
