@@ -113,6 +113,13 @@ DIRECTIONS = {
     "mlir_gen_igemm_conv2d_cpp_v4r4_fwd": "fprop",
     "gcnAsmWinogradXformData_3_3_2_2": "wgrad",
     "MIOpenConvBwdB": None,
+    "void at::native::(anonymous namespace)::conv_depthwise3d_cuda_kernel<float, float, 3, 3, 3>(int)": "fprop",
+    "void at::native::(anonymous namespace)::conv_depthwise3d_cuda_backward_input_kernel<float, float, 3>(int)": "dgrad",
+    "void at::native::(anonymous namespace)::conv_depthwise3d_cuda_backward_weight_kernel<float, float, 1>(int)": (
+        "wgrad"
+    ),
+    "void ck_tile::kentry<1, ck_tile::GroupedConvolutionBackwardWeightKernel<ck_tile::Traits>>(Args)": "wgrad",
+    "void ck_tile::kentry<1, ck_tile::GroupedConvolutionBackwardDataKernel<ck_tile::Traits>>(Args)": "dgrad",
     "dcnv3_im2col_gpu_kernel": "fprop",
     "void dcnv3_col2im_gpu_kernel_shm_blocksize_aware_reduce_v1<float, 16>(int)": "dgrad",
 }
@@ -121,6 +128,12 @@ DIRECTIONS = {
 @pytest.mark.parametrize(("name", "direction"), DIRECTIONS.items())
 def test_directions(name: str, direction: str | None) -> None:
     assert classify_kernel(name).direction == direction
+
+
+def test_every_direction_that_a_pattern_reads_is_a_word_of_a_pass() -> None:
+    patterns = " ".join(text for rule in rules("kernels.toml").rules for text in rule.patterns)
+    groups = re.findall(r"\(\?P<direction>([^()]*)\)", patterns)
+    assert {word.lower() for group in groups for word in group.split("|")} <= rules("kernels.toml").words.keys()
 
 
 def test_primitives_in_three_fields_or_one() -> None:
