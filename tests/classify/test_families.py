@@ -364,6 +364,8 @@ FAMILIES = {
     "gradients": {
         "void deep_gemm::fp8_wgrad_gemm_kernel<4096u, 128u>(unsigned int, CUtensorMap)": "gemm",
         "_grouped_gemm_wgrad_kernel": "gemm",
+        "kernel_cutlass_kernel_cudnngrouped_gemmgrouped_gemm_wgradmoe_blockscaled_grouped_gemm_wgrad"
+        "BlockScaledMoEGroupedGemmWgradKernel_object_at__TiledMMA_ThrLayoutVMNK11110000": "gemm",
         "fm_order2_dgrad_kernel": "other",
         "void HugeCTR::multiply_wgrad_kernel<float>(float*)": "other",
         "conv_wgrad_kernel": "conv",
