@@ -104,6 +104,55 @@ def test_two_parts_of_one_backward_call_are_no_search(tmp_path: Path) -> None:
     assert calls == [("dgrad", "explicit_gemm", 10_000, 0), ("wgrad", "implicit_gemm", 20_000, 2_000)]
 
 
+COPIES = "<ck::GridwiseElementwise<ck::Tuple<float const*>, ck::tensor_operation::element_wise::PassThrough>>(P)"
+BOTH = f"void ck::kernel_elementwise_batched_dual{COPIES}"
+ONE = f"void ck::kernel_batched_elementwise{COPIES}"
+
+
+def test_transposes_of_composable_kernel_in_a_convolution_are_no_bias(tmp_path: Path) -> None:
+    given = Given()
+    given.op(BACKWARD, 0, 100)
+    call = (
+        (BOTH, 50),
+        ("void ck::kernel_grouped_conv_bwd_data_multiple_d_xdl_cshuffle<ck::Traits>(P)", 200),
+        (ONE, 40),
+        (BOTH, 60),
+        ("void ck::kernel_grouped_conv_bwd_weight_xdl_cshuffle_v3<ck::Traits>(P)", 220),
+        (ONE, 30),
+    )
+    for place, (name, lasting) in enumerate(call):
+        given.kernel(name, 1000 * place, 1000 * place + lasting, launched=2 + 10 * place)
+    calls = rows(
+        given.open(tmp_path),
+        "SELECT direction, main_ns, layout_ns, bias_ns, helper_ns FROM conv_calls ORDER BY direction",
+    )
+    assert calls == [("dgrad", 200_000, 90_000, 0, 0), ("wgrad", 220_000, 60_000, 0, 30_000)]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        BOTH,
+        "_ZN2ck23kernel_elementwise_dualINS_19GridwiseElementwiseIiEES2_EEvT_",
+        ONE,
+        "_ZN2ck18kernel_elementwiseINS_19GridwiseElementwiseINS_5TupleIJPKfEEENS_16tensor_operation12element_wise"
+        "11PassThroughEEEEEvT_",
+    ],
+)
+def test_a_transpose_of_composable_kernel_is_told_in_every_spelling(name: str) -> None:
+    assert classify_call("aten::convolution", (name,))[0].category == "layout_transpose"
+
+
+def test_miopens_sum_of_split_filter_gradients_is_no_bias() -> None:
+    call = ("igemm_bwd_gtcx_nchw_fp32_bx0.kd", "igemm_v4r1_dynamic_wrw_128x128x16.kd", "wrw_reduction_hip.kd")
+    found = classify_call(BACKWARD, call)
+    assert [(one.category, one.direction, one.role) for one in found] == [
+        ("conv", "dgrad", "main"),
+        ("conv", "wgrad", "main"),
+        ("conv", "wgrad", "helper"),
+    ]
+
+
 @pytest.mark.slow
 def test_what_a_compiler_fused_behind_a_convolution_is_no_call(tmp_path: Path) -> None:
     given = Given()

@@ -114,7 +114,7 @@ DIRECTIONS = {
     "gcnAsmWinogradXformData_3_3_2_2": "wgrad",
     "MIOpenConvBwdB": None,
     "void at::native::(anonymous namespace)::conv_depthwise3d_cuda_kernel<float, float, 3, 3, 3>(int)": "fprop",
-    "void at::native::(anonymous namespace)::conv_depthwise3d_cuda_backward_input_kernel<float, float, 3>(int)": "dgrad",
+    "void at::native::(anonymous namespace)::conv_depthwise3d_cuda_backward_input_kernel<float, 3>(int)": "dgrad",
     "void at::native::(anonymous namespace)::conv_depthwise3d_cuda_backward_weight_kernel<float, float, 1>(int)": (
         "wgrad"
     ),
