@@ -53,14 +53,19 @@ WITH every AS (
     FROM every e JOIN raw.primitives p ON p.id = e.id
     WHERE e.kind = 'primitive'
 ), told AS (
-    -- A convolution that is given a bias and launches no kernel for it has it in its main kernel.
-    SELECT e.call_id, e.call_id AS op_id, any_value(e.layer) AS layer, any_value(e.filter) AS filter, NULL AS op_name,
-        'bias' AS work,
+    -- A convolution that is given a bias and launches no kernel for it has it in its main kernel; PyTorch's operators
+    -- of frozen models are called after the activation.
+    SELECT e.call_id, e.call_id AS op_id, any_value(e.layer) AS layer, any_value(e.filter) AS filter,
+        any_value(e.op_name) AS op_name, unnest(list_concat(
+            if(any_value(s.parameters > list_product(s.filter_shape)) AND NOT bool_or(e.category = 'bias'), ['bias'],
+                []),
+            if(bool_or(regexp_matches(e.op_name, '::(cudnn|miopen)_convolution_(add_)?relu$'))
+                AND NOT bool_or(e.category = 'activation'), ['activation'], []))) AS work,
         coalesce(any_value(e.library) FILTER (e.role = 'main'), '(unknown)') AS library, 'fused' AS form,
         any_value(1.0 / per_rank) AS calls, NULL AS busy_ns
-    FROM every e JOIN conv_shapes s ON s.op_id = e.call_id
-    WHERE s.parameters > list_product(s.filter_shape) AND e.direction = 'fprop' AND e.kind = 'kernel'
-    GROUP BY e.call_id HAVING NOT bool_or(e.category = 'bias')
+    FROM every e LEFT JOIN conv_shapes s ON s.op_id = e.call_id
+    WHERE e.direction = 'fprop' AND e.kind = 'kernel' AND e.call_id IS NOT NULL
+    GROUP BY e.call_id
 ), noted AS (
     -- ONNX Runtime's nodes say by their last input whether they add a bias (a packed filter is not a bias), and
     -- by type or name what they apply to the result: a fused node is called after its last part.

@@ -43,6 +43,25 @@ def test_a_bias_without_a_kernel_is_fused(tmp_path: Path) -> None:
     ]
 
 
+def test_pytorch_calls_a_fused_convolution_after_its_activation(tmp_path: Path) -> None:
+    given = Given()
+    x, w, bias, y = IMAGE, FILTER, (8,), (2, 8, 32, 32)
+    window = [[1, 1], [1, 1], [1, 1]]
+    given.op("aten::cudnn_convolution_relu", 0, 10, [x, w, bias, (), (), (), ()], ["", "", "", *window, 1])
+    given.kernel(MAIN, 2, 5, launched=1)
+    shapes, values = [x, w, y, (), bias, (), (), (), ()], ["", "", "", 1.0, "", *window, 1]
+    given.op("aten::cudnn_convolution_add_relu", 20, 30, shapes, values)
+    given.kernel(MAIN, 22, 25, launched=21)
+    given.op("aten::miopen_convolution_relu", 40, 50)
+    given.kernel("igemm_fwd_gtcx3_nhwc_fp32_bx0_ex0_bt64x64x16", 42, 45, launched=41)
+    given.kernel(CLAMP, 45, 46, launched=43)
+    assert all_layers(section(given.open(tmp_path), "pointwise/layers")) == [
+        ("activation", "pytorch", "unfused", 1, 1000.0),
+        ("activation", "cudnn", "fused", 2, None),
+        ("bias", "cudnn", "fused", 2, None),
+    ]
+
+
 @pytest.mark.parametrize(
     ("prop_kind", "bias", "attributes", "fused"),
     first(
