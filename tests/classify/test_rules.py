@@ -118,11 +118,19 @@ DIRECTIONS = {
     "void at::native::(anonymous namespace)::conv_depthwise3d_cuda_backward_weight_kernel<float, float, 1>(int)": (
         "wgrad"
     ),
+    "void tensorflow::DepthwiseConv2dGPUKernelNCHWSmall<float, (tensorflow::DepthwiseConv2dDirection)0, 3>(A)": "fprop",
+    "void tensorflow::DepthwiseConv2dGPUKernelNCHWSmall<float, (tensorflow::DepthwiseConv2dDirection)1, 3>(A)": "dgrad",
+    "void tensorflow::DepthwiseConv2dGPUKernelNHWCSmall<Eigen::half, 1, int=3>(A)": "dgrad",
+    "void tensorflow::DepthwiseConv2dGPUKernelNCHW<float, 1, 1, 1>(A)": "fprop",
     "void ck_tile::kentry<1, ck_tile::GroupedConvolutionBackwardWeightKernel<ck_tile::Traits>>(Args)": "wgrad",
     "void ck_tile::kentry<1, ck_tile::GroupedConvolutionBackwardDataKernel<ck_tile::Traits>>(Args)": "dgrad",
     "dcnv3_im2col_gpu_kernel": "fprop",
     "void dcnv3_col2im_gpu_kernel_shm_blocksize_aware_reduce_v1<float, 16>(int)": "dgrad",
 }
+
+
+MANGLED = "_ZN10tensorflow33DepthwiseConv2dGPUKernelNHWCSmallIfLNS_24DepthwiseConv2dDirectionE{}ELi3EEEvNS_4ArgsE"
+DIRECTIONS |= {MANGLED.format(0): "fprop", MANGLED.format(1): "dgrad"}
 
 
 @pytest.mark.parametrize(("name", "direction"), DIRECTIONS.items())
