@@ -40,6 +40,21 @@ def test_layout_changes_and_fills_go_with_their_own_part() -> None:
     assert passes(*call) == ["dgrad"] * 4 + ["wgrad"] * 5
 
 
+def test_a_tensor_is_folded_before_the_product_and_unfolded_after_it() -> None:
+    name = "void cudnn::engines_precompiled::{}Kernel<__half, __half, float, true>(Params)"
+    fold, unfold = name.format("nhwcToFoldedNhwc"), name.format("foldedNhwcToNhwc")
+    dgrad = "sm80_xmma_dgrad_implicit_gemm_f16f16_f16f32_f32_nhwckcrs_nhwc_tilesize128x64x64"
+    wgrad = "sm80_xmma_wgrad_implicit_gemm_indexed_f16f16_f16f32_f32_nhwckcrs_nhwc_tilesize128x64x64"
+    found = classify_call(BACKWARD, (fold, dgrad, unfold, fold, wgrad))
+    assert [(one.category, one.direction) for one in found] == [
+        ("layout_transpose", "dgrad"),
+        ("conv", "dgrad"),
+        ("layout_transpose", "dgrad"),
+        ("layout_transpose", "wgrad"),
+        ("conv", "wgrad"),
+    ]
+
+
 def test_a_transpose_whose_way_is_not_told_undoes_the_one_before_the_product() -> None:
     turn, dgrad, wgrad = "batched_transpose_32x32_half", "igemm_bwd_gtcx3_nhwc_bf16", "igemm_wrw_gtcx3_nhwc_bf16"
     assert passes(turn, dgrad, turn, turn, wgrad, turn) == ["dgrad"] * 3 + ["wgrad"] * 3
