@@ -343,6 +343,7 @@ def test_no_rule_is_one_listed_name(shared: Path) -> None:
     [
         ("void cudnn::cnn::dgrad2d_grouped_direct_kernel<float, int, float, float, false, true, 1, 0>(P)", "direct"),
         ("mlir_gen_igemm_conv2d_v4r4_fwd0", "implicit_gemm"),
+        ("void xmma_cudnn::gemm::kernel<xmma_cudnn::implicit_ge...", "implicit_gemm"),
         ("miopenGcnAsmMPBidirectWinogradXformFilter_2_2_3_3", "winograd_nonfused"),
         ("convolution,indirect_gemm:acl,forward_inference", "implicit_gemm"),
         ("convolution,gemm:acl,forward_inference", "explicit_gemm"),
@@ -391,6 +392,8 @@ def test_algorithms_that_the_name_tells(name: str, algorithm: str) -> None:
         ("void cutlass::device_kernel<cutlass::conv::kernel::ConvUniversal<cutlass::conv::ConvPr...", "cutlass"),
         ("gridwise_convolution_implicit_gemm_v4r1_nchw_kcyx_nkhw_lds_double_buffer", "miopen"),
         ("void sparse::implicit_gemm_kernel<float>(P)", None),
+        ("sm80_xmma_deconv_implicit_gemm_f16f16_f16f16_f16_nhwckcrs_nhwc_tilesize128x64x64_kernel", None),
+        ("void xmma_cudnn::gemm::kernel<xmma_cudnn::implicit_ge...", "cudnn"),
     ],
 )
 def test_libraries_are_only_those_that_the_name_tells(name: str, library: str | None) -> None:
