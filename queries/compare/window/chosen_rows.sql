@@ -11,20 +11,22 @@
 WITH edge AS (
     SELECT rank, start_ns, end_ns, place FROM chosen_windows
 ), started AS (
-    SELECT b.*, b.end_ns - b.alone_ns AS from_ns, b.step AS launched_in,
-        coalesce(e.place + if(b.start_ns >= e.end_ns AND b.end_ns > e.end_ns, 1, 0), 1) AS first_place
+    -- An ASOF join sorts its rows with all of their columns: only what is needed to find their steps.
+    SELECT b.rank, b.kind, b.id, b.start_ns, b.end_ns, coalesce(e.place + if(b.start_ns >= e.end_ns
+        AND b.end_ns > e.end_ns, 1, 0), 1) AS first_place
     FROM busy b ASOF LEFT JOIN edge e ON e.rank = b.rank AND b.start_ns >= e.start_ns
 ), placed AS (
-    SELECT s.*, unnest(range(s.first_place, e.place + 1)) AS place
+    SELECT s.rank, s.kind, s.id, s.start_ns, unnest(range(s.first_place, e.place + 1)) AS place
     FROM started s ASOF JOIN edge e ON e.rank = s.rank AND s.end_ns >= e.start_ns
 ), piece AS (
-    SELECT p.* EXCLUDE (is_carried, step), w.step,
-        greatest(least(p.end_ns, w.end_ns) - greatest(p.from_ns, w.start_ns), 0) / w.n_devices AS own_ns,
-        p.start_ns >= w.start_ns AND (p.start_ns < w.end_ns OR w.step IS NULL) AS is_start,
-        p.end_ns > w.start_ns AND p.start_ns < w.end_ns AS is_inside, 1.0 / (w.n_windows * w.n_ranks) AS weight
+    SELECT b.* EXCLUDE (is_carried, step), b.step AS launched_in, w.step,
+        greatest(least(b.end_ns, w.end_ns) - greatest(b.end_ns - b.alone_ns, w.start_ns), 0) / w.n_devices AS own_ns,
+        b.start_ns >= w.start_ns AND (b.start_ns < w.end_ns OR w.step IS NULL) AS is_start,
+        b.end_ns > w.start_ns AND b.start_ns < w.end_ns AS is_inside, 1.0 / (w.n_windows * w.n_ranks) AS weight
     FROM placed p JOIN chosen_windows w ON w.rank = p.rank AND w.place = p.place
+    JOIN busy b ON b.id = p.id AND b.rank = p.rank AND b.kind = p.kind AND b.start_ns = p.start_ns
 )
-SELECT * EXCLUDE (launched_in, from_ns, place, first_place, is_inside),
+SELECT * EXCLUDE (launched_in, is_inside),
     coalesce(step IS NOT NULL AND (rank, launched_in) NOT IN (SELECT (rank, step) FROM chosen_steps)
         AND NOT (launched_ns IS NULL AND is_start), false)
         OR step IS NOT NULL AND launched_in IS NULL AND NOT (launched_ns IS NULL AND is_start) AS is_carried
