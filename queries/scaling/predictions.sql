@@ -26,7 +26,7 @@ WITH base AS (
         p.step_ns * if(p.ranks = 1, 1.0, 1.0 - e.exposed_ns / nullif(e.step_ns, 0)) AS compute_ns
     FROM raw.scaling_points p LEFT JOIN raw.scaling_exchanges e ON e.mode = p.mode AND e.ranks = p.ranks
         AND e.batch IS NOT DISTINCT FROM p.batch
-    WHERE p.status = 'measured' AND p.verdict = 'base'
+    WHERE p.status <> 'published' AND p.verdict = 'base'
 ), asked AS (
     SELECT p.mode, if(p.mode = 'strong', p.global_batch, p.batch) AS size, p.ranks, p.speedup, p.verdict,
         e.gradient_bytes, e.calls, b.compute_ns * if(p.mode = 'strong', b.ranks / p.ranks, 1.0) AS compute_ns,
@@ -35,7 +35,8 @@ WITH base AS (
     JOIN base b ON b.mode = p.mode AND b.ranks = p.base_ranks
         AND b.size IS NOT DISTINCT FROM if(p.mode = 'strong', p.global_batch, p.batch)
     JOIN raw.scaling_exchanges e ON e.mode = p.mode AND e.ranks = p.ranks AND e.batch IS NOT DISTINCT FROM p.batch
-    WHERE p.status = 'measured' AND p.ranks > p.base_ranks AND e.gradient_bytes > 0 AND b.compute_ns > 0
+    WHERE p.status <> 'published' AND p.ranks > p.base_ranks AND p.speedup > 0 AND e.gradient_bytes > 0
+        AND b.compute_ns > 0
 ), moved AS (
     SELECT a.*, m.model, CASE m.model WHEN 'tree' THEN 2 * ceil(log2(a.ranks)) ELSE 2 * (a.ranks - 1) END AS messages,
         CASE m.model WHEN 'ring' THEN 1.0 / a.ranks ELSE 1.0 END AS part, m.latency_ns, m.bytes_per_s

@@ -210,6 +210,22 @@ def test_predictions_stand_beside_measurements(study: Study) -> None:
     assert [row["shown"] for row in found] == [1.2, 1.5], "half of 60 ms, and then what is sent"
 
 
+def test_recordings_have_predictions_where_they_are_compared(study: Study) -> None:
+    """Computing 90 ms; 100 MB by a ring of 2 GB/s take 50 ms for two ranks and 75 ms for four."""
+    recorded = {"status": "recorded", "low": None, "high": None, "verdict": "cannot decide"}
+    base = point(1, 32, 1, step_ns=90_000_000, status="recorded")
+    points = [base, point(2, 32, 1.29, **recorded), point(4, 32, 2.18, **recorded)]
+    exchanges = [exchange(ranks, batch=32, calls=1.0, gradient_bytes=100_000_000) for ranks in (2, 4)]
+    models = [{"scope": "all ranks", "model": RING, "bytes_per_s": 2e9, "verdict": "best"}]
+    given = {"scaling_exchanges": exchanges, "scaling_models": models}
+    found = study.of("predictions", scaling_points=points, **given)
+    assert [(row["ranks"], row["shown"], row["hidden"], row["measured"]) for row in found] == [
+        (2, 1.29, 2.0, 1.29), (4, 2.18, 4.0, 2.18),
+    ]  # fmt: skip
+    unknown = [{**row, "speedup": None} for row in points[1:]]
+    assert study.of("predictions", scaling_points=[base, *unknown], **given) == [], "of no known batch"
+
+
 def test_of_several_fewest_ranks_computing_is_the_step_without_exposed_communication(study: Study) -> None:
     """Computing 100 ms; 100 MB by a ring of 1 GB/s take 100, 150 and 175 ms on 2, 4 and 8 ranks, nothing hidden."""
     sent = {2: 100, 4: 150, 8: 175}
