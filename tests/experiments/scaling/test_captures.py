@@ -38,6 +38,13 @@ def _recordings(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scaling, "exchanged", exchanged)
 
 
+def note(monkeypatch: pytest.MonkeyPatch, **batches: int) -> None:
+    """Let recordings have noted these batches of a rank."""
+    monkeypatch.setattr(
+        scaling, "exchanged", lambda path: (exchanged(path)[0] | {"batch": batches[path.name]}, exchanged(path)[1])
+    )
+
+
 def rows(*names: str, batch: int | None = None, is_strong: bool = False) -> dict[str, list[dict[str, Any]]]:
     return captures.rows([Path(name) for name in names], batch, is_strong)
 
@@ -63,7 +70,8 @@ def test_where_ranks_may_have_shared_cores_no_model_is_called_best(monkeypatch: 
     assert {row["verdict"] for row in models} == {"cannot tell"}
 
 
-def test_a_batch_of_all_ranks_is_divided_among_them() -> None:
+def test_a_batch_of_all_ranks_is_divided_among_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    note(monkeypatch, one=16, two=8)
     points = rows("one", "two", batch=16, is_strong=True)["scaling_points"]
     assert [(row["mode"], row["batch"], row["global_batch"]) for row in points[:2]] == [
         ("strong", 16, 16), ("strong", 8, 16),
@@ -84,6 +92,19 @@ def test_steps_of_unknown_batches_are_not_compared(monkeypatch: pytest.MonkeyPat
     reason = "the batch is not known; --batch or --global-batch names it"
     assert (two["ranks"], two["speedup"], two["verdict"], two["reason"]) == (2, None, "cannot decide", reason)
     assert rows("one", "two", batch=8)["scaling_points"][1]["speedup"] == pytest.approx(2 * 10 / 12)
+
+
+def test_recordings_that_noted_other_shares_of_the_named_batch_are_not_compared(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    note(monkeypatch, one=256, two=128)
+    _, two = rows("one", "two", batch=256)["scaling_points"][:2]
+    assert (two["ranks"], two.get("speedup"), two["verdict"]) == (2, None, "cannot decide")
+    assert two["reason"].startswith(
+        "the model of a rank got a batch of 128 where 256 was asked for, that of 1 rank 256"
+    )
+    _, two = rows("one", "two", batch=256, is_strong=True)["scaling_points"][:2]
+    assert two["speedup"] == pytest.approx(10 / 12)
 
 
 @pytest.mark.parametrize(("noted", "batch"), [({}, 8), ({"model": {"batch": 4}}, 4)])

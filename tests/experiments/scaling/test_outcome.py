@@ -65,7 +65,20 @@ def test_samples_count_only_where_each_size_trains_its_share_of_them(
     assert (two["verdict"], two.get("speedup"), two["samples_per_s"]) == ("cannot decide", None, None)
     assert two["reason"] == (
         "the model of a rank got a batch of 32 where 64 was asked for, that of 1 rank 64 for 64: a script that divides "
-        "the batch itself is given {global_batch}"
+        "the batch itself is given that of all ranks (--global-batch, and {global_batch} in the command)"
+    )
+
+
+def test_a_command_without_a_batch_is_compared_where_every_rank_got_the_same() -> None:
+    def unasked(ranks: int, step_ms: float, noted: int) -> list[dict[str, Any]]:
+        return [row | {"batch": None, "global_batch": None} for row in rounds(6, ranks, 1, step_ms, noted_batch=noted)]
+
+    assert points([*unasked(1, 590, 256), *unasked(2, 590, 256)])[1]["speedup"] == pytest.approx(2)
+    _, two = points([*unasked(1, 590, 256), *unasked(2, 295, 128)])
+    assert (two["verdict"], two.get("speedup"), two["samples_per_s"]) == ("cannot decide", None, None)
+    assert two["reason"] == (
+        "the model of a rank got a batch of 128, that of 1 rank 256: a script that divides the batch itself is given "
+        "that of all ranks (--global-batch, and {global_batch} in the command)"
     )
 
 

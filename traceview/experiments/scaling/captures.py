@@ -39,7 +39,8 @@ def rows(paths: Sequence[Path], batch: int | None, is_strong: bool) -> dict[str,
         size = scaling.Size(ranks, own, STRONG if is_strong else WEAK)
         if any(size.is_of(row) for row in exchanges):
             raise UsageError(f"{path}: another capture is of {size.name} too.")
-        exchanges.append(found | size.facts() | {"capture": str(path), "status": scaling.RECORDED})
+        about = {"capture": str(path), "status": scaling.RECORDED, "noted_batch": found["batch"]}
+        exchanges.append(found | size.facts() | about)
         shared = {"mode": size.mode, "batch": own, "status": "measured"}
         times += [row | shared for row in collectives]
     is_on_devices = all(row["library"] in ON_DEVICES for row in times)
@@ -55,7 +56,7 @@ def rows(paths: Sequence[Path], batch: int | None, is_strong: bool) -> dict[str,
 def _points(exchanges: Sequence[Row]) -> list[Row]:
     """Speed-ups of recorded steps, without intervals."""
     runs = [
-        {name: row.get(name) for name in ("mode", "ranks", "batch", "global_batch")}
+        {name: row.get(name) for name in ("mode", "ranks", "batch", "global_batch", "noted_batch")}
         | {"round": 1, "step_ns": row["slowest_ns"]}
         for row in exchanges
     ]
@@ -68,4 +69,4 @@ def _doubt(row: Row) -> Row:
         return {}
     if row["batch"] is None:
         return {"speedup": None, "verdict": UNDECIDED, "reason": NO_BATCH}
-    return {"verdict": UNDECIDED, "reason": REASON}
+    return {"verdict": UNDECIDED, "reason": REASON} if row.get("speedup") else {}

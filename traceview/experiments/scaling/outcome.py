@@ -128,17 +128,19 @@ def _compared(pairs: Sequence[tuple[Row, Row]]) -> Row:
 
 
 def _other_samples(base: Row, other: Row) -> str | None:
-    """Why two sizes did not train the samples that were asked for; None where they trained the same share of these.
+    """Why two sizes did not train the same share of the samples that were asked for; None where they did.
 
-    An equal share says nothing: a model may be given the batch in pieces, or have another dimension first.
+    An equal share says nothing: a model may be given the batch in pieces, or have another dimension first. Where no
+    batch was asked for, the command has the same one for every rank.
     """
     (noted, batch), (base_noted, base_batch) = ((row.get("noted_batch"), row.get("batch")) for row in (other, base))
-    if not noted or not batch or not base_noted or not base_batch or noted * base_batch == base_noted * batch:
+    if not noted or not base_noted or noted * (base_batch or 1) == base_noted * (batch or 1):
         return None
+    asked, base_asked = (f" where {batch} was asked for", f" for {base_batch}") if batch else ("", "")
     return (
-        f"the model of a rank got a batch of {noted} where {batch} was asked for, that of {base['ranks']} "
-        f"rank{'s' * (base['ranks'] > 1)} {base_noted} for {base_batch}: a script that divides the batch itself is "
-        "given {global_batch}"
+        f"the model of a rank got a batch of {noted}{asked}, that of {base['ranks']} "
+        f"rank{'s' * (base['ranks'] > 1)} {base_noted}{base_asked}: a script that divides the batch itself is "
+        "given that of all ranks (--global-batch, and {global_batch} in the command)"
     )
 
 
