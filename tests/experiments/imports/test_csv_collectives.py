@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -41,13 +42,13 @@ def test_a_table_of_ones_own(tmp_path: Path) -> None:
 @pytest.mark.parametrize("cell", ["0,5,1", "2,-1,1", "x,5,1", "2,5,nan", "2,5,-3", "2,5,0", "9999999,5,1", "2,,1"])
 def test_a_cell_that_is_wrong_is_named(tmp_path: Path, cell: str) -> None:
     with pytest.raises(InputError, match="line 3 holds a value that cannot be read"):
-        list(csv_tables.read(table(tmp_path, f"ranks,bytes,ms\n2,5,1\n{cell}\n")))
+        list(csv_tables.read(table(tmp_path, f"ranks,bytes,ms\n2,5,1\n{cell}\n"), Counter()))
 
 
 def test_other_tables_are_left_to_others(tmp_path: Path) -> None:
     for text in ("ranks,bytes\n2,5\n", ""):
         with pytest.raises(InputError, match="a CSV without the shapes of convolutions"):
-            list(csv_tables.read(table(tmp_path, text)))
+            list(csv_tables.read(table(tmp_path, text), Counter()))
 
 
 @pytest.mark.slow

@@ -114,6 +114,21 @@ def test_a_sweep_of_ones_own(tmp_path: Path) -> None:
     assert row["layer"] == "64x28x28 k32 3x3" and row["flop"] == 2 * 4 * 32 * 64 * 9 * 28 * 26
 
 
+def test_a_stride_a_padding_and_a_pass_stand_for_both_directions_and_other_columns_are_named(tmp_path: Path) -> None:
+    """The first layer of AlexNet, 2 x 128 x 96 x 3 x 11 x 11 x 55 x 55 FLOP in each pass."""
+    file = tmp_path / "alexnet.csv"
+    head = "network,batch,in_channels,height,width,out_channels,filter_height,filter_width,stride,pad,pad_h,pass,ms\n"
+    lines = [f"alex,128,3,227,227,96,11,11,4,0,,{name},{ms}\n" for ms, name in enumerate(("fprop", "dgrad"), 2)]
+    file.write_text(head + "".join(lines) + "alex,1,64,28,28,32,3,3,2,1,2,wgrad,9\n")
+    found = published.gather([file])
+    columns = ("direction", "stride_h", "stride_w", "pad_h", "pad_w", "flop")
+    assert [tuple(row[name] for name in columns) for row in found.rows["algorithm_times"]] == [
+        ("fprop", 4, 4, 0, 0, 26_986_291_200), ("dgrad", 4, 4, 0, 0, 26_986_291_200),
+        ("wgrad", 2, 2, 2, 1, 2 * 32 * 64 * 9 * 15 * 14),
+    ]  # fmt: skip
+    assert found.lost == [(file, "column (network)", 1)]
+
+
 def test_what_an_exported_study_measured_is_published_here(tmp_path: Path) -> None:
     """Rows without a time, or of a wrong result, are left out."""
     file = tmp_path / "colleague.csv"
@@ -127,6 +142,7 @@ def test_what_an_exported_study_measured_is_published_here(tmp_path: Path) -> No
     ("line", "reason"),
     [
         ("4,64,28,28,32,3,x,winograd,mine,0.25,,1", "line 2 holds a value that cannot be read"),
+        ("4,64,28,,32,3,3,winograd,mine,1,,1", "line 2 holds a value that cannot be read"),
         ("4,64,28,28,32,3,3,winograd,mine,nan,,1", "line 2 holds a value that cannot be read"),
         ("4,64,28,28,32,3,3,winograd,mine,0,,1", r"line 2 .*0 is not a time"),
         ("4,64,28,28,32,3,3,winograd,mine,1e-7,,1", r"line 2 .*1e-7 is not a time"),

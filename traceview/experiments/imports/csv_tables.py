@@ -3,7 +3,8 @@
 What a table holds is told by its columns. A sweep of convolutions needs in_channels, height, width, out_channels,
 filter_height, filter_width and a time (wall_ns, or ms), collectives ranks, bytes (or size_bytes) and wall_ns, ms or
 mean_ms, frameworks framework, model, pass (forward, gradient, train; of a layer also backward) and ms or wall_ns; the
-other columns are optional. `gradient` is a run of forward pass and gradients.
+other columns are optional. `gradient` is a run of forward pass and gradients. Columns that a sweep has besides are
+counted.
 
 Invariant: a value that cannot be read is an error with its line, never another value.
 """
@@ -11,6 +12,7 @@ Invariant: a value that cannot be read is an error with its line, never another 
 from __future__ import annotations
 
 import csv
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from decimal import Decimal
 from pathlib import Path
@@ -25,6 +27,11 @@ ALGORITHMS, EXCHANGES, FRAMEWORKS, PARTS = "algorithm_times", "collective_times"
 MOST_ROWS, MOST_RANKS, MOST = 200_000, 1 << 20, 1 << 50
 SIZES = ("in_channels", "height", "width", "out_channels", "filter_height", "filter_width")
 STEPS = ("stride_h", "stride_w", "pad_h", "pad_w", "dilation_h", "dilation_w", "groups")
+SHORT = {
+    "stride": ("stride_h", "stride_w"), "pad": ("pad_h", "pad_w"), "padding": ("pad_h", "pad_w"),
+    "dilation": ("dilation_h", "dilation_w"), "pass": ("direction",),
+}  # fmt: skip
+"""Columns that stand for others where these are empty."""
 DEEPBENCH = dict(zip((*SIZES, *STEPS[:4]), ("C", "H", "W", "K", "R_filter_h", "S_filter_w", *STEPS[:4]), strict=True))
 DEEPBENCH_TIMES = {"fprop": "fwd_ms", "dgrad": "bwd_data_ms", "wgrad": "bwd_filter_ms"}
 NO_TIMES = ("modelled", "cannot", "failed", "wrong")
@@ -32,16 +39,22 @@ NO_TIMES = ("modelled", "cannot", "failed", "wrong")
 FORWARD_ONLY = "the table names the algorithm of forward passes only"
 BYTES, TIMES = ("bytes", "size_bytes"), ("wall_ns", "ms", "mean_ms")
 MODES, LAYER_MODES = ("forward", "gradient", "train"), ("forward", "backward", "train")
+COLUMNS = {column.name: column.type for column in BY_NAME[ALGORITHMS].columns if column.name != "status"}
+"""Types of what a sweep may tell; an exported study was measured elsewhere: here its times are published ones."""
+SWEEP = {*COLUMNS, *SHORT, "status", "ms", "workspace_mb"}
 Row = dict[str, Any]
 Found = Iterator[tuple[str, Row]]
 
 
-def read(file: Path) -> Found:
+def read(file: Path, lost: Counter[str]) -> Found:
     """Each row with its table. Raises `InputError` for columns that say nothing, or a cell that is wrong."""
     with file.open(encoding="utf-8", errors="replace", newline="") as lines:
         table = csv.DictReader(lines)
         try:
-            make = _maker(set(table.fieldnames or ()))
+            names = table.fieldnames or ()
+            make = _maker(set(names))
+            if make is _sweep and (unread := [name for name in names if name not in SWEEP]):
+                lost[f"column{'s' * (len(unread) > 1)} ({', '.join(unread)[:100]})"] = len(unread)
             for number, row in enumerate(table, 2):
                 if number > MOST_ROWS:
                     raise InputError(f"more than {MOST_ROWS:,} rows.")
@@ -85,15 +98,14 @@ def _deepbench(row: Mapping[str, str]) -> Found:
 def _sweep(row: Mapping[str, str]) -> Found:
     if row.get("status") in NO_TIMES:
         return
-    # An exported study was measured elsewhere: here its times are published ones.
-    texts = {column.name: column.type for column in BY_NAME[ALGORITHMS].columns if column.name != "status"}
+    told = {other: row[name] for name, others in SHORT.items() if row.get(name) for other in others}
+    row = {**row, **{name: value for name, value in told.items() if not row.get(name)}}
     sizes: Row = {name: int(row[name]) for name in (*SIZES, *(name for name in STEPS if row.get(name)))}
     text = "x".join(str(sizes[name]) for name in SIZES[:3])
     name = f"{text} k{sizes['out_channels']} {sizes['filter_height']}x{sizes['filter_width']}"
     layer = Layer(row.get("layer") or name, **sizes)
     batch = int(row.get("batch") or 1)
-    found = {column: value for column, value in row.items() if column in texts and value}
-    numbers = {name: _number(value, texts[name]) for name, value in found.items()}
+    numbers = {name: _number(value, COLUMNS[name]) for name, value in row.items() if name in COLUMNS and value}
     numbers["wall_ns"] = _nanoseconds(row, "wall_ns" if row.get("wall_ns") else "ms")
     if row.get("workspace_mb"):
         numbers["workspace_bytes"] = round(Decimal(row["workspace_mb"]) * 10**6)

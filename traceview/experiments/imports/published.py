@@ -128,7 +128,7 @@ def _read(file: Path, lost: Counter[str]) -> Iterable[tuple[str, Row]]:
     if miopen.NO_TIMES.search(file.name) and not miopen.is_database(file):
         raise InputError("a database of MIOpen without times; its find database (*.fdb.txt, *.ufdb.txt) has them.")
     if file.suffix.lower() == ".csv":
-        return csv_tables.read(file)
+        return csv_tables.read(file, lost)
     rows = miopen.read(file, lost) if miopen.is_database(file) else _logged(file)
     return ((TABLE, row) for row in rows)
 
