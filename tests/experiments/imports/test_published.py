@@ -129,6 +129,19 @@ def test_a_stride_a_padding_and_a_pass_stand_for_both_directions_and_other_colum
     assert found.lost == [(file, "column (network)", 1)]
 
 
+def test_a_pass_has_one_name(tmp_path: Path) -> None:
+    """A time of both gradients is of twice the FLOP."""
+    file = tmp_path / "sweep.csv"
+    names = {"forward": "fprop", "backward_data": "dgrad", "backward_filter": "wgrad", "backward": "backward"}
+    lines = [f"4,64,28,28,32,3,3,fft,mine,1,,1,{name}\n" for name in (*names, *names.values())]
+    file.write_text(SWEEP.replace("\n", ",direction\n") + "".join(lines))
+    found = [(row["direction"], row["flop"] // (2 * 4 * 32 * 64 * 9 * 28 * 26)) for row in rows_of(file)]
+    assert found == [("fprop", 1), ("dgrad", 1), ("wgrad", 1), ("backward", 2)] * 2
+    file.write_text(SWEEP.replace("\n", ",direction\n") + lines[0] + "4,64,28,28,32,3,3,fft,mine,1,,1,bwd_data\n")
+    with pytest.raises(InputError, match=r"line 3 .*direction 'bwd_data' is not one of fprop, dgrad, wgrad, backward"):
+        published.gather([file])
+
+
 def test_what_an_exported_study_measured_is_published_here(tmp_path: Path) -> None:
     """Rows without a time, or of a wrong result, are left out."""
     file = tmp_path / "colleague.csv"

@@ -32,6 +32,7 @@ SHORT = {
     "dilation": ("dilation_h", "dilation_w"), "pass": ("direction",),
 }  # fmt: skip
 """Columns that stand for others where these are empty."""
+PASSES = {"forward": "fprop", "backward_data": "dgrad", "backward_filter": "wgrad", "backward": "backward"}
 DEEPBENCH = dict(zip((*SIZES, *STEPS[:4]), ("C", "H", "W", "K", "R_filter_h", "S_filter_w", *STEPS[:4]), strict=True))
 DEEPBENCH_TIMES = {"fprop": "fwd_ms", "dgrad": "bwd_data_ms", "wgrad": "bwd_filter_ms"}
 NO_TIMES = ("modelled", "cannot", "failed", "wrong")
@@ -105,11 +106,16 @@ def _sweep(row: Mapping[str, str]) -> Found:
     name = f"{text} k{sizes['out_channels']} {sizes['filter_height']}x{sizes['filter_width']}"
     layer = Layer(row.get("layer") or name, **sizes)
     batch = int(row.get("batch") or 1)
+    direction = row.get("direction") or "fprop"
+    direction = PASSES.get(direction, direction)
+    if direction not in PASSES.values():
+        raise ValueError(f"direction {direction[:20]!r} is not one of {', '.join(PASSES.values())}")
     numbers = {name: _number(value, COLUMNS[name]) for name, value in row.items() if name in COLUMNS and value}
     numbers["wall_ns"] = _nanoseconds(row, "wall_ns" if row.get("wall_ns") else "ms")
     if row.get("workspace_mb"):
         numbers["workspace_bytes"] = round(Decimal(row["workspace_mb"]) * 10**6)
-    yield ALGORITHMS, {**layer.facts(), "direction": "fprop", "flop": layer.flop(batch), **numbers, "batch": batch}
+    flop = layer.flop(batch) * (2 if direction == "backward" else 1)
+    yield ALGORITHMS, {**layer.facts(), "flop": flop, **numbers, "direction": direction, "batch": batch}
 
 
 def _exchange(row: Mapping[str, str]) -> Found:

@@ -19,7 +19,7 @@ from traceview.errors import InputError, UsageError
 from traceview.experiments.algorithms.layers import parse
 from traceview.experiments.imports import csv_tables, miopen
 from traceview.experiments.imports.csv_tables import ALGORITHMS as TABLE
-from traceview.experiments.imports.csv_tables import EXCHANGES
+from traceview.experiments.imports.csv_tables import EXCHANGES, PASSES
 from traceview.experiments.results import Journal
 from traceview.paths import content, read_toml, temporary_folder
 from traceview.tables import BY_NAME
@@ -28,12 +28,6 @@ MODELS = "scaling_models"
 MOST_FILES = 1000
 WITH_LAYERS = ("caffe_time", "convnet_benchmarks")
 """Readers of logs that tell the shapes of convolutions."""
-PASSES = {
-    "forward": "fprop",
-    "backward_data": "dgrad",
-    "backward_filter": "wgrad",
-    "backward": "backward",
-}
 PADDED = "height and width as printed, padding included"
 Row = dict[str, Any]
 
