@@ -191,7 +191,7 @@ def test_a_budget_that_the_times_use_up_says_that_nothing_is_recorded(
     assert main(command) == 0
     said = capsys.readouterr().err
     assert "the budget is spent: 1 recording of layers and libraries is not made" in said
-    assert f"go on with -o {folder} --resume." in said
+    assert f"go on with the same command and -o {folder} --resume." in said
     assert not (folder / "captures").exists()
 
 
@@ -206,7 +206,9 @@ def test_stopping_leaves_a_capture_to_go_on_with(
 
     monkeypatch.setattr(measured, "measure", stopped)
     assert study(tmp_path) == 130
-    assert "stopped; what was measured is in" in capsys.readouterr().err
+    folder = tmp_path / "study"
+    said = f"stopped; what was measured is in {folder}, go on with the same command and -o {folder} --resume."
+    assert said in capsys.readouterr().err
     with traceview.open(tmp_path / "study") as trace:
         assert trace.execute("SELECT reason FROM raw.framework_times WHERE status = 'failed'").fetchall() == [("none",)]
 

@@ -130,7 +130,7 @@ def run(args: argparse.Namespace) -> int:
             answer = scheduling.schedule(job, journal)
     except Stopped as stopped:
         say(
-            f"stopped; go on with -o {folder} --resume"
+            f"stopped; go on with the same command and -o {folder} --resume"
             if _finished(journal)
             else "stopped before anything was measured"
         )

@@ -22,24 +22,28 @@ if TYPE_CHECKING:
 
 
 def finished(
-    measure: Callable[[], str | None], journal: Journal, table: str, answer: Callable[[Journal], None] | None = None
+    measure: Callable[[], str | None],
+    journal: Journal,
+    table: str,
+    answer: Callable[[Journal], None] | None = None,
+    again: str = "the same command and ",
 ) -> int:
     """Measure into a folder that is a whole capture however this ends; the exit code, 0 where no signal ended it.
 
-    `measure` says what the budget left out, `answer` adds what rests on all rows.
+    `measure` says what the budget left out, `answer` adds what rests on all rows, `again` is what --resume needs.
     """
     from traceview.experiments.results import discard
 
-    folder = from_here(journal.folder)
+    resumed = f"{again}-o {from_here(journal.folder)} --resume"
     try:
         with stoppable():
             left = measure()
         if left:
-            say(f"the budget is spent: {left}; go on with -o {folder} --resume.")
+            say(f"the budget is spent: {left}; go on with {resumed}.")
         return 0
     except KeyboardInterrupt as stopped:
         if journal.rows(table):
-            say(f"stopped; what was measured is in {folder}, go on with -o {folder} --resume.")
+            say(f"stopped; what was measured is in {from_here(journal.folder)}, go on with {resumed}.")
         else:
             say("stopped before anything was measured.")
         return shell_code(-getattr(stopped, "number", signal.SIGINT))
@@ -60,7 +64,8 @@ def add_result_options(
 ) -> None:
     """Add the options of whatever fills a folder of results and prints its answer: -o, --resume, --trust, --format.
 
-    `default` names the folder, `settings` what --resume takes from it, `trusted` the options that run what it says.
+    `default` names the folder, `settings` what --resume takes from it or needs, `trusted` the options that run what it
+    says.
     """
     parser.add_argument(
         "-o", "--output", type=Path, metavar="FOLDER", help=f"capture of what was measured (default: {default})"

@@ -2,8 +2,8 @@
 
 Each pass of each layer is a group: all implementations of all back-ends on the same numbers, in two parts of opposite
 order, checked against double precision first. The folder that it writes is a capture and grows while it runs: stop
-it with Ctrl-C at any time, and continue with --resume. Without a GPU and its driver, rows of GPU libraries say that
-they cannot run.
+it with Ctrl-C at any time, and continue with the same command and --resume. Without a GPU and its driver, rows of GPU
+libraries say that they cannot run.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--python", metavar="PROGRAM", default=sys.executable, help="the Python with PyTorch (default: this one)"
     )
-    studies.add_result_options(parser)
+    studies.add_result_options(parser, settings=", with the other options again")
 
 
 def run(args: argparse.Namespace) -> int:

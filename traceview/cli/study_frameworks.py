@@ -2,8 +2,8 @@
 
 Each time is from a fresh process without a profiler; each round has every framework and pass once, in random order.
 Afterwards one run of each is recorded, for its layers and libraries. The folder that it writes is a capture and grows
-while it runs: stop it with Ctrl-C at any time, and continue with --resume. A framework that is not installed gets a row
-that says how to get it.
+while it runs: stop it with Ctrl-C at any time, and continue with the same command and --resume. A framework that is not
+installed gets a row that says how to get it.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     help_text = "the Python to use for a framework or an environment"
     python = values.pair("NAME=PATH; write for example mxnet=/opt/mxnet/bin/python")
     add("--python", type=python, action="append", default=[], metavar="NAME=PATH", help=help_text)
-    studies.add_result_options(parser)
+    studies.add_result_options(parser, settings=", with the other options again")
 
 
 def run(args: argparse.Namespace) -> int:
