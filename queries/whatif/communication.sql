@@ -2,8 +2,9 @@
 -- doc = """One exchange of the trace's own all-reduced bytes {per step|in the recording}, between n ranks over links of
 -- one rate: a parameter server moves 2 (n - 1) times the bytes, one after the other; a tree 2 ceil(log2 n) times; a
 -- ring 2 (n - 1) / n times. The rate is that at which a ring would have moved the bytes in the time in which the trace
--- shows at least one all-reduce. Computing is the step without exposed communication. Speed-ups are over one rank that
--- does the work of all: the same total batch, shared."""
+-- shows at least one all-reduce, without what matched calls wait for the last rank. Computing is the step without
+-- exposed communication. Speed-ups are over one rank that does the work of all (the same total batch, shared), and of
+-- ranks that do not wait for each other."""
 -- cannot = """No all-reduce whose bytes and group are recorded (PyTorch 2 writes them to each kernel; gloo needs
 -- record_shapes)."""
 -- leave_out = ["hidden_speedup", "hidden_step_ns", "link_bytes_per_s", "compute_ns", "size_bytes"]
@@ -31,8 +32,9 @@ WITH sent AS (
     FROM (SELECT *, max(end_ns) OVER (PARTITION BY rank ORDER BY start_ns, end_ns DESC, id
         ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
             AS until_ns
-        FROM exchanges WHERE is_counted AND what = 'all_reduce' AND size_bytes > 0
-            AND group_size > 1)
+        FROM (SELECT e.* REPLACE (e.start_ns + coalesce(w.wait_ns, 0) AS start_ns)
+            FROM exchanges e LEFT JOIN rank_waits w USING (id)
+            WHERE e.is_counted AND e.what = 'all_reduce' AND e.size_bytes > 0 AND e.group_size > 1))
     GROUP BY rank
 ), exposed AS (
     SELECT rank, sum(step_exposed_ns / per) AS exposed_ns
