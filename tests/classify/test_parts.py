@@ -92,6 +92,25 @@ def test_a_split_k_helper_has_its_calls_algorithm() -> None:
     assert algorithms("aten::cudnn_convolution", SGEMM, "splitKreduce_kernel") == ["explicit_gemm"] * 2
 
 
+UNROLLED = [
+    ("ampere_sgemm_128x64_nt", "col2im_kernel", "im2col_kernel", "ampere_sgemm_128x64_tn"),
+    ("Cijk_Ailk_Bjlk_SB_MT128x64x16", "Col2Im2dU.kd", "Im2d2Col_v2.kd", "Cijk_Alik_Bljk_SB_MT64x64x16"),
+]
+
+
+@pytest.mark.parametrize("kernels", UNROLLED)
+def test_columns_of_the_image_are_for_the_filter_gradient(kernels: tuple[str, ...]) -> None:
+    dgrad, wgrad = kernels[:2], kernels[2:]
+    assert passes(*dgrad * 4, *wgrad * 4) == ["dgrad"] * 8 + ["wgrad"] * 8
+    assert passes(*kernels * 4) == ["dgrad", "dgrad", "wgrad", "wgrad"] * 4
+    assert passes("igemm_bwd_gtcx3_nhwc_bf16", *wgrad * 2) == ["dgrad"] + ["wgrad"] * 4
+
+
+@pytest.mark.parametrize("kernels", UNROLLED)
+def test_columns_alone_may_be_for_either_gradient_of_a_transposed_convolution(kernels: tuple[str, ...]) -> None:
+    assert passes(*kernels[2:] * 2) == [None] * 4
+
+
 @pytest.mark.slow
 def test_the_operator_inside_the_call_says_the_pass(tmp_path: Path) -> None:
     given = Given()

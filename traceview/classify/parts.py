@@ -86,6 +86,9 @@ def agreed(verdicts: Sequence[Verdict], tokens: Sequence[frozenset[str]], *, is_
     found = list(verdicts)
     ways = [_only(found[place].direction for place in group) for group in groups]
     if is_backward:
+        if set(ways) == {"dgrad", None}:  # What makes columns of the image there is for the other gradient.
+            is_unrolled = [any("im2col" in tokens[place] for place in group) for group in groups]
+            ways = [way or ("wgrad" if unrolled else None) for way, unrolled in zip(ways, is_unrolled, strict=True)]
         has_product = [any(found[place].role == "main" for place in group) for group in groups]
         ways = _in_order(ways, has_product)
     for group, way in zip(groups, ways, strict=True):

@@ -61,6 +61,19 @@ def test_the_gradients_that_one_operator_was_asked_for(
 
 
 @pytest.mark.slow
+def test_columns_in_a_call_for_the_filter_gradient_alone_are_of_that(tmp_path: Path) -> None:
+    given = Given()
+    asked = "[False, True, False]"
+    values = ("", "", "", "[0]", "[1, 1]", "[0, 0]", "[1, 1]", "False", "[0, 0]", "1", asked)
+    given.op("aten::convolution_backward", 0, 40, [IMAGE, IMAGE, FILTER], values)
+    for at in (0, 20):
+        given.kernel("Im2d2Col_v2.kd", 100 + at, 110 + at, launched=at + 2)
+        given.kernel("Cijk_Alik_Bljk_SB_MT64x64x16", 110 + at, 119 + at, launched=at + 4)
+    query = "SELECT direction, algorithm, main_ns, transform_ns FROM conv_calls"
+    assert rows(given.open(tmp_path), query) == [("wgrad", "explicit_gemm", 18_000, 20_000)]
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("source", first(1, ["src:f32:a:blocked:abcd::f0", "src_f32::blocked:abcd:f0"]))
 def test_the_type_is_told_by_new_and_old_logs(tmp_path: Path, source: str) -> None:
     given = Given()
