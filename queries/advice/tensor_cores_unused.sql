@@ -1,10 +1,10 @@
 -- title = "Single precision while tensor cores are unused"
 -- doc = """Products and convolutions whose kernels' names say single precision without tensor cores, convolutions in
--- the frequency domain (complex single precision) among them, but not over numbers of half precision (fp16_sgemm), on
--- a device whose datasheet has tensor cores. The bound is their time, less what overlaps work that started earlier on
--- the device, less the least that the same products take on tensor cores: their FLOP at the highest dense peak of TF32,
--- fp16 and bf16, or half of their bytes at the memory's bandwidth. Where the sizes of a product are not recorded
--- nothing is subtracted."""
+-- the frequency domain (complex single precision) among them, but not over numbers of half precision (fp16_sgemm,
+-- fp16_scudnn), on a device whose datasheet has tensor cores. The bound is their time, less what overlaps work that
+-- started earlier on the device, less the least that the same products take on tensor cores: their FLOP at the highest
+-- dense peak of TF32, fp16 and bf16, or half of their bytes at the memory's bandwidth. Where the sizes of a product are
+-- not recorded nothing is subtracted."""
 -- why = "Tensor cores multiply several times as fast as the single-precision units that these kernels use."
 -- cost = "Accuracy: TF32 keeps 10 bits of the mantissa; fp16 needs loss scaling, bf16 does not."
 -- unless = """The model needs single precision (some losses, solvers, small normalisations): keep those operators in
@@ -43,7 +43,7 @@ WITH every AS MATERIALIZED (
     FROM device_peaks WHERE is_used AND has_tensor_cores GROUP BY rank
 ), single AS (
     SELECT *, if(algorithm IN ('fft', 'fft_tiling'), 'FFT', NULL) AS via FROM every
-    WHERE NOT contains(name, 'fp16_sgemm') AND regexp_matches(name,
+    WHERE NOT regexp_matches(name, 'fp16_s(gemm|cudnn)') AND regexp_matches(name,
         '_sgemm_|^sgemm_|_scudnn_|_f32f32_f32f32_f32_\w*_ffma_|(im|ex)plicit_convolve_sgemm<float'
         || '|(dgrad|wgrad_alg0|wgrad2d)_engine<float')
         OR category = 'conv' AND algorithm IN ('fft', 'fft_tiling')

@@ -63,10 +63,14 @@ def test_names_say_single_precision(name: str, status: str, tmp_path: Path) -> N
 
 
 @pytest.mark.slow
-def test_half_precision_without_tensor_cores_is_no_single_precision(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "name",
+    ["volta_fp16_sgemm_fp16_128x64_nn", "maxwell_fp16_scudnn_winograd_fp16_fp32_128x128_ldg1_ldg4_tile148n_nt"],
+)
+def test_half_precision_without_tensor_cores_is_no_single_precision(name: str, tmp_path: Path) -> None:
     given = steps(100)
     for kernel in given.rows["kernels"]:
-        kernel["name"] = kernel["name"].replace("ampere_sgemm_128x64_nn", "volta_fp16_sgemm_fp16_128x64_nn")
+        kernel["name"] = kernel["name"].replace("ampere_sgemm_128x64_nn", name)
     assert answer(RULE, given, tmp_path).status == "not found"
 
 
