@@ -44,8 +44,8 @@ WITH every AS MATERIALIZED (
 ), single AS (
     SELECT *, if(algorithm IN ('fft', 'fft_tiling'), 'FFT', NULL) AS via FROM every
     WHERE NOT regexp_matches(name, 'fp16_s(gemm|cudnn)') AND regexp_matches(name,
-        '_sgemm_|^sgemm_|_scudnn_|_f32f32_f32f32_f32_\w*_ffma_|(im|ex)plicit_convolve_sgemm<float'
-        || '|(dgrad|wgrad_alg0|wgrad2d)_engine<float')
+        '(^|[ _])sgemm(_|Ex)|_scudnn_|_f32f32_f32f32_f32_\w*_ffma_|convolve(Nd)?_sgemm<float\b'
+        || '|(dgrad|wgrad)\w*(engine|alg1_1)\w*<float\b')
         OR category = 'conv' AND algorithm IN ('fft', 'fft_tiling')
 ), call AS (
     SELECT f.op_id, f.rank, f.matrix_flop / f.per AS flop, f.bytes / f.per AS bytes, f.own_ns, m.op_id AS part_id

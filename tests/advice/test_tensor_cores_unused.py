@@ -46,6 +46,15 @@ def test_below_it_is_not(tmp_path: Path) -> None:
             "found",
         ),
         ("void cudnn::cnn::explicit_convolve_sgemm<float, int, 128, 5, 5, 3, 3, 3, 0, false>(int, int)", "found"),
+        ("void precomputed_convolve_sgemm<float, 1024, 5, 5, 4, 3, 3, 1, false>(int, int, int, float const*)", "found"),
+        ("void cudnn::detail::implicit_convolveNd_sgemm<float, 3, 1024, 5, 5, 3, 3, 3, 1>(int, int)", "found"),
+        ("void implicit_convolve_sgemm<__half, __half, 1024, 5, 5, 3, 3, 3, 1, true, false, true>(int)", "not found"),
+        ("void cudnn::detail::dgrad_alg1_engine<float, 128, 6, 7, 3, 3, 5, false, true>(int, int, int)", "found"),
+        ("void cudnn::detail::dgrad2d_alg1_1<float, 0, 6, 7, 5, 4, 5, false, true>(int, int, int)", "found"),
+        ("void cudnn::cnn::wgrad_alg1_engine<float, float, 128, 6, 8, 3, 3, 5, false, false>(int, int)", "found"),
+        ("void cudnn::cnn::wgrad_alg1_engine<__half, __half, 128, 6, 8, 3, 3, 5, false, false>(int, int)", "not found"),
+        ("void convolveNd_dgrad_float_engine<float, 3, 128, 6, 7, 3, 3, 5, false>(int, int, int)", "found"),
+        ("void sgemm_largek_lds64<true, false, 5, 5, 4, 4, 4, 34>(float*, float const*)", "found"),
         (
             "sm80_xmma_gemm_f32f32_tf32f32_f32_nn_n_tilesize128x128x16_stage4_warpsize2x2x1_tensor16x8x8_execute"
             "_kernel_cublas",
