@@ -1,7 +1,10 @@
 -- title = "Outermost convolution operators"
 -- doc = """Convolution operators nest (conv2d > convolution > _convolution > cudnn_convolution); the outermost one is
--- the call. One that begins in the last tick of another, and lasts longer behind it, is not inside."""
-SELECT id, rank, name, direction, start_ns, layer, step, forward_id
+-- the call. One that begins in the last tick of another, and lasts longer behind it, is not inside. PyTorch's gradients
+-- have a mask of those asked for (input, filter, bias): one alone is judged like cudnn_convolution_backward_weight."""
+SELECT id, rank, name, direction, start_ns, layer, step, forward_id,
+    name || CASE WHEN contains(name, 'double') THEN '' WHEN contains(inputs, '"[True, False') THEN '_input'
+        WHEN contains(inputs, '"[False, True') THEN '_weight' ELSE '' END AS judged_as
 FROM (
     SELECT o.*, n.direction, max(o.start_ns + o.dur_ns) OVER (
         PARTITION BY o.rank, o.pid, o.tid ORDER BY o.start_ns, o.dur_ns DESC, o.id

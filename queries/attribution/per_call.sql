@@ -2,7 +2,7 @@
 -- doc = """One row per call: its operator, or where none was recorded the library's own call (cudnnConvolutionForward),
 -- the ids of its kernels, fills and primitives, and the numbers of their kinds."""
 SELECT
-    coalesce(c.id, r.id) AS call_id, coalesce(c.name, r.name) AS op,
+    coalesce(c.id, r.id) AS call_id, coalesce(c.judged_as, r.name) AS op,
     list(p.id ORDER BY p.start_ns, p.id) AS ids, list(i.number ORDER BY p.start_ns, p.id) AS items
 FROM attributed.ran p
 LEFT JOIN attributed.op o ON o.id = p.op_id

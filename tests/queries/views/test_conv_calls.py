@@ -61,16 +61,26 @@ def test_the_gradients_that_one_operator_was_asked_for(
 
 
 @pytest.mark.slow
-def test_columns_in_a_call_for_the_filter_gradient_alone_are_of_that(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "kernels",
+    [
+        ("Im2d2Col_v2.kd", "Cijk_Alik_Bljk_SB_MT64x64x16"),
+        ("Memset (Device)", "ampere_fp16_s16816gemm_fp16_64x64_sliced1x2_ldg8_f2f_stages_64x5_nt"),
+    ],
+)
+def test_kernels_in_a_call_for_the_filter_gradient_alone_are_of_that(kernels: tuple[str, ...], tmp_path: Path) -> None:
     given = Given()
     asked = "[False, True, False]"
     values = ("", "", "", "[0]", "[1, 1]", "[0, 0]", "[1, 1]", "False", "[0, 0]", "1", asked)
     given.op("aten::convolution_backward", 0, 40, [IMAGE, IMAGE, FILTER], values)
     for at in (0, 20):
-        given.kernel("Im2d2Col_v2.kd", 100 + at, 110 + at, launched=at + 2)
-        given.kernel("Cijk_Alik_Bljk_SB_MT64x64x16", 110 + at, 119 + at, launched=at + 4)
-    query = "SELECT direction, algorithm, main_ns, transform_ns FROM conv_calls"
-    assert rows(given.open(tmp_path), query) == [("wgrad", "explicit_gemm", 18_000, 20_000)]
+        for place, name in enumerate(kernels):
+            start = 100 + at + 10 * place
+            given.kernel(name, start, start + 10 - place, launched=at + 2 + 2 * place)
+    connection = given.open(tmp_path)
+    query = "SELECT direction, algorithm, main_ns, transform_ns + helper_ns FROM conv_calls"
+    assert rows(connection, query) == [("wgrad", "explicit_gemm", 18_000, 20_000)]
+    assert rows(connection, "SELECT DISTINCT direction FROM kernels WHERE category = 'conv'") == [("wgrad",)]
 
 
 @pytest.mark.slow
