@@ -127,6 +127,23 @@ def test_a_one_by_one_convolution_is_told_apart_by_operand_layout() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    "product",
+    [
+        "sm80_xmma_gemm_f16f16_f16f32_f32_{}_n_tilesize128x128x32_stage4_warpsize2x2x1_tensor16x8x16_kernel",
+        "void cutlass::Kernel2<cutlass_80_tensorop_f16_s16816gemm_f16_128x128_32x5_{}_align8>(T)",
+    ],
+)
+def test_a_one_by_one_convolution_of_channels_last_tensors_has_other_layouts(product: str) -> None:
+    call = (product.format("nn"), product.format("nt"), "void splitKreduce_kernel<32, 16, int, float>(T)")
+    verdicts = classify_call("aten::convolution_backward", call)
+    assert [(v.algorithm, v.direction) for v in verdicts] == [
+        ("explicit_gemm", "dgrad"),
+        ("explicit_gemm", "wgrad"),
+        ("explicit_gemm", "wgrad"),
+    ]
+
+
 def test_a_complex_product_alone_in_a_convolution_is_no_one_by_one_filter() -> None:
     product = "void gemv2N_kernel<int, int, {0}, {0}, {0}, {0}, 128, 8, 4, 4, 1, false>(Params)"
     transpose = "void transpose_readWrite_alignment_kernel<{0}, {0}, 1, false, 6, 4, 4>(cublasTransposeParams<{0}>)"

@@ -99,13 +99,14 @@ def classify_in_context(name: str, op: str | None, siblings: Sequence[str] | Non
         return decide(situation(name, op, frozenset()))
     if all(text.partition(":")[0] in tokens() for text in siblings):
         return decide(situation(name, op, expand(siblings) | expand(signature(name)) | {"known"}))
-    around = tokens_by_part([expand(signature(text)) for text in siblings])
+    names = tuple(siblings)
+    around = tokens_by_part([expand(signature(text)) for text in names])
     places = [index for index, text in enumerate(siblings) if text and text in name] or range(len(siblings))
-    verdicts = {decide(situation(name, op, around[place] | expand(signature(name)))) for place in places}
+    verdicts = {decide(situation(name, op, around[place] | expand(signature(name)), names)) for place in places}
     if len(verdicts) == 1:
         return verdicts.pop()
     call = frozenset[str]().union(*(around[place] for place in places))
-    return decide(situation(name, op, call | expand(signature(name))))
+    return decide(situation(name, op, call | expand(signature(name)), names))
 
 
 @lru_cache(maxsize=1 << 16)
@@ -115,13 +116,14 @@ def classify_call(op: str | None, names: tuple[str, ...]) -> tuple[Verdict, ...]
     A backward call is cut into its data gradient and its filter gradient first.
     """
     tokens = [expand(signature(name)) for name in names]
-    verdicts = [decide(situation(name, op, call)) for name, call in zip(names, tokens_by_part(tokens), strict=True)]
+    parts = tokens_by_part(tokens)
+    verdicts = [decide(situation(name, op, part, names)) for name, part in zip(names, parts, strict=True)]
     is_backward = "backward" in (op or "").lower() and classify_op(op or "").direction is None
     return tuple(agreed(verdicts, tokens, is_backward=is_backward))
 
 
-def situation(name: str, op: str | None, call: frozenset[str]) -> Situation:
-    """A kernel in a call of which the tokens are known."""
+def situation(name: str, op: str | None, call: frozenset[str], names: tuple[str, ...] = ()) -> Situation:
+    """A kernel in a call of which the tokens are known, and perhaps the names."""
     return Situation(
         name=name,
         own=classify_kernel(name),
@@ -129,4 +131,5 @@ def situation(name: str, op: str | None, call: frozenset[str]) -> Situation:
         op=op or "",
         op_verdict=classify_op(op) if op else None,
         call=call,
+        names=names,
     )

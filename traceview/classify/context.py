@@ -29,6 +29,7 @@ class ContextRule:
     own: tuple[str, ...]
     own_token: tuple[str, ...]
     name: str | None
+    beside: str | None
     sibling: tuple[str, ...]
     without: tuple[str, ...]
     result: dict[str, str]
@@ -45,6 +46,11 @@ class ContextRule:
         """The pattern on the kernel's name."""
         return re.compile(self.name) if self.name else None
 
+    @cached_property
+    def beside_regex(self) -> re.Pattern[str] | None:
+        """The pattern on the names of the call's kernels."""
+        return re.compile(self.beside) if self.beside else None
+
 
 @dataclass(frozen=True)
 class Situation:
@@ -56,6 +62,8 @@ class Situation:
     op: str
     op_verdict: Verdict | None
     call: frozenset[str]
+    names: tuple[str, ...]
+    """The call's kernels, where they are known."""
 
 
 @cache
@@ -70,6 +78,7 @@ def context_rules() -> tuple[ContextRule, ...]:
             own=tuple(table.get("own", ())),
             own_token=tuple(table.get("own_token", ())),
             name=text_or_none(table, "name"),
+            beside=text_or_none(table, "beside"),
             sibling=strings(table.get("sibling", ())),
             without=strings(table.get("without", ())),
             result={key: table[key] for key in ("category", "algorithm", "direction", "role") if key in table},
@@ -94,7 +103,9 @@ def holds(rule: ContextRule, at: Situation) -> bool:
         return False
     if rule.op_regex and not rule.op_regex.search(at.op):
         return False
-    return not rule.name_regex or rule.name_regex.search(at.name) is not None
+    if rule.name_regex and not rule.name_regex.search(at.name):
+        return False
+    return not rule.beside_regex or any(rule.beside_regex.search(name) for name in at.names)
 
 
 def decide(at: Situation) -> Verdict:
