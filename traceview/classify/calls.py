@@ -30,7 +30,8 @@ class Item:
     is_primitive: bool
     verdict: Verdict
     op: str | None = None
-    """The operator inside the call that computes one gradient alone, as aten::cudnn_convolution_backward_weight."""
+    """The operator inside the call that computes one gradient alone, as aten::cudnn_convolution_backward_weight, or
+    that casts or pads what the call reads."""
 
 
 @dataclass(frozen=True)

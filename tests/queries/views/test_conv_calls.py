@@ -84,6 +84,26 @@ def test_kernels_in_a_call_for_the_filter_gradient_alone_are_of_that(kernels: tu
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    ("inner", "layout_ns", "helper_ns"),
+    [("aten::constant_pad_nd", 0, 60_000), ("aten::_to_copy", 0, 60_000), ("aten::contiguous", 60_000, 0)],
+)
+def test_a_copy_that_pads_or_casts_is_no_layout_change(
+    inner: str, layout_ns: int, helper_ns: int, tmp_path: Path
+) -> None:
+    given = Given()
+    given.op("aten::conv2d", 0, 50)
+    given.op(inner, 2, 20)
+    given.op("aten::copy_", 5, 15)
+    copy = "void at::native::elementwise_kernel<128, 2, at::native::gpu_kernel_impl<direct_copy_kernel_cuda>>"
+    given.kernel(copy, 100, 160, launched=6)
+    given.op("aten::cudnn_convolution", 25, 45)
+    given.kernel("implicit_convolve_sgemm", 160, 260, launched=30)
+    query = "SELECT direction, main_ns, layout_ns, helper_ns FROM conv_calls"
+    assert rows(given.open(tmp_path), query) == [("fprop", 100_000, layout_ns, helper_ns)]
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("source", first(1, ["src:f32:a:blocked:abcd::f0", "src_f32::blocked:abcd:f0"]))
 def test_the_type_is_told_by_new_and_old_logs(tmp_path: Path, source: str) -> None:
     given = Given()
