@@ -31,7 +31,7 @@ class Item:
     verdict: Verdict
     op: str | None = None
     """The operator inside the call that computes one gradient alone, as aten::cudnn_convolution_backward_weight, or
-    that casts or pads what the call reads."""
+    that only casts, pads or adds up (`queries/attribution/ran.sql`)."""
 
 
 @dataclass(frozen=True)

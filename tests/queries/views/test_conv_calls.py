@@ -104,6 +104,24 @@ def test_a_copy_that_pads_or_casts_is_no_layout_change(
 
 
 @pytest.mark.slow
+def test_additions_of_a_complex_convolution_are_no_bias(tmp_path: Path) -> None:
+    """It is three real ones; under vmap a bias of its own for each sample is added inside aten::convolution."""
+    given = Given()
+    add = "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>>(int)"
+    for place, name in enumerate(("aten::add", "aten::sub", "aten::mul")):
+        given.op("aten::conv2d", 100 * place, 100 * place + 80)
+        given.op("aten::convolution", 100 * place + 2, 100 * place + 40)
+        given.op("aten::add", 100 * place + 20, 100 * place + 35)
+        given.op(name, 100 * place + 45, 100 * place + 55)
+        at = 1000 * (place + 1)
+        given.kernel("implicit_convolve_sgemm", at, at + 100, launched=100 * place + 5)
+        given.kernel(add, at + 100, at + 130, launched=100 * place + 25)
+        given.kernel(add, at + 130, at + 150, launched=100 * place + 50)
+    query = "SELECT direction, main_ns, bias_ns, helper_ns FROM conv_calls"
+    assert rows(given.open(tmp_path), query) == [("fprop", 100_000, 30_000, 20_000)] * 3
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("source", first(1, ["src:f32:a:blocked:abcd::f0", "src_f32::blocked:abcd:f0"]))
 def test_the_type_is_told_by_new_and_old_logs(tmp_path: Path, source: str) -> None:
     given = Given()
