@@ -13,7 +13,8 @@
 -- [fix]
 -- pytorch = """torch.compile(..., fullgraph=True) fails at the first break and names it; move print and logging out of
 -- the function; replace an if on a tensor by torch.where or torch.cond, .item() by a tensor
--- (torch._dynamo.config.capture_scalar_outputs = True), an unknown C++ function by torch.library.custom_op"""
+-- (torch._dynamo.config.capture_scalar_outputs = True), an unknown C++ function by torch.library.custom_op; a function
+-- that reached recompile_limit: torch.compile(dynamic=True), torch._dynamo.mark_dynamic(tensor, 0), or fewer sizes"""
 -- any = "compile the function as one graph"
 -- [params]
 -- break_step_pct = { type = "DOUBLE", default = 1, doc = "found above this share of the step, in percent" }
@@ -115,8 +116,8 @@ WITH region AS (
         n, false AS is_failed
     FROM graph_breaks
     UNION ALL
-    SELECT rank, format('{}:{} ({})', file, line, function), failed, count(*), true FROM compiled_graphs
-    WHERE failed IS NOT NULL AND function IS NOT NULL GROUP BY ALL
+    SELECT rank, coalesce(format('{}:{} ({})', file, line, function), 'frame ' || frame), failed, count(*), true
+    FROM compiled_graphs WHERE failed IS NOT NULL GROUP BY ALL
 ), told AS (
     SELECT rank, arg_max(place, n) FILTER (NOT is_failed) AS broken, arg_max(place, n) FILTER (is_failed) AS failed,
         count(DISTINCT place) FILTER (is_failed) AS n_failed,

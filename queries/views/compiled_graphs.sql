@@ -51,8 +51,11 @@ WITH told AS (
     LEFT JOIN origin o ON o.rank = c.rank
     WHERE coalesce(c.graph, m.graph) <> ''
 )
-SELECT e.*, TRY_CAST(string_split(graph, '/')[-2] AS BIGINT) AS frame,
+-- A compilation that reached the limit of them is noted without its function: it is that of the frame's other graphs.
+SELECT e.* REPLACE (coalesce(function, any_value(function) OVER frame) AS function,
+        coalesce(file, any_value(file) OVER frame) AS file, coalesce(line, any_value(line) OVER frame) AS line),
+    TRY_CAST(string_split(graph, '/')[-2] AS BIGINT) AS frame,
     TRY_CAST(string_split(graph, '/')[-1] AS BIGINT) AS attempt,
     if(e.start_ns IS NULL, NULL, EXISTS (FROM counted_windows w WHERE w.rank = e.rank
         AND e.start_ns < w.end_ns AND e.start_ns + e.compile_ns > w.start_ns)) AS is_in_steps
-FROM every e
+FROM every e WINDOW frame AS (PARTITION BY rank, regexp_replace(graph, '/\d+$', ''))

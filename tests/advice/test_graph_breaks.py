@@ -110,6 +110,24 @@ def test_a_function_left_uncompiled_is_named_without_a_bound(tmp_path: Path) -> 
     assert found.evidence == ("not compiled: net.py:7 (forward): graph break in a loop",)
 
 
+def test_a_function_that_reached_the_limit_of_compilations_is_named(tmp_path: Path) -> None:
+    """PyTorch notes the compilation that it gave up without the function, which is that of the frame's other graphs."""
+    given = steps(1)
+    known = {"function": "forward", "file": "net.py", "line": 7}
+    failed = {"id": "0/2", "function": None, "file": None, "line": None, "failed": "recompile limit exceeded"}
+    given.about = {"compiled": {"graphs": [{"id": "0/0", **known}, {"id": "0/1", **known}, failed], "breaks": []}}
+    found = answer(RULE, given, tmp_path)
+    assert (found.status, found.saving_ns, found.place) == ("found", None, "Ends at net.py:7 (forward)")
+    assert found.problem == "1 function could not be compiled: the operators in it run one by one."
+    assert found.evidence == ("not compiled: net.py:7 (forward): recompile limit exceeded",)
+
+
+def test_a_failed_compilation_whose_function_is_not_noted_has_the_number_of_its_frame(tmp_path: Path) -> None:
+    given = steps(1)
+    given.about = {"compiled": {"graphs": [{"id": "3/0", "failed": "unknown"}], "breaks": []}}
+    assert answer(RULE, given, tmp_path).evidence == ("not compiled: frame 3: unknown",)
+
+
 def test_where_breaks_are_noted_the_most_frequent_is_the_place(tmp_path: Path) -> None:
     given = steps(2)
     line = {"file": "net.py", "line": 7, "function": "forward", "reason": "Tensor.item()"}
