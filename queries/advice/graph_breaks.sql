@@ -1,10 +1,11 @@
 -- title = "Compiled code in pieces"
 -- doc = """Code of torch.compile that calls other compiled code from Python: its graph ended early (a graph break), and
--- what follows is a graph of its own; and functions that torch.compile could not compile, where these are noted. The
--- bound is, from the first compiled work of such a call to its end, the time in which no compiled work runs: guards,
--- Python, operators outside of graphs, and the same in the gradients of the later pieces. On a device it is what it
--- idles there because the host has not launched more, and its time in operators outside of graphs. What kernels that
--- fuse across a break may save besides is a second number in the evidence."""
+-- what follows is a graph of its own; and functions that torch.compile could not compile, where these are noted: where
+-- they are not, and calls of compiled code follow one another in a step, the rule cannot tell. The bound is, from the
+-- first compiled work of such a call to its end, the time in which no compiled work runs: guards, Python, operators
+-- outside of graphs, and the same in the gradients of the later pieces. On a device it is what it idles there because
+-- the host has not launched more, and its time in operators outside of graphs. What kernels that fuse across a break
+-- may save besides is a second number in the evidence."""
 -- why = """Each piece checks its guards and enters its kernels anew; what lies between runs in Python, operator by
 -- operator; and no kernel can fuse across the border, so that tensors go through the memory."""
 -- cost = "None, where the line can be changed without changing what it does; larger graphs compile longer."
@@ -126,20 +127,32 @@ WITH region AS (
     FROM place GROUP BY rank
 ), found AS (
     SELECT * FROM lost WHERE 100.0 * lost_ns > $break_step_pct * step_ns
+), proved AS (
+    SELECT r.rank,
+        concat_ws(' ', format('A call of compiled code runs as {:.1f} pieces, between which no compiled work runs for '
+                || '{:.3f} ms.', l.n_pieces / l.n_calls, l.lost_ns / 1e6),
+            if(t.n_failed > 0, if(t.n_failed = 1, '1 function', t.n_failed || ' functions')
+                || ' could not be compiled: the operators in it run one by one.', NULL)) AS problem,
+        coalesce('Ends at ' || if(l.rank IS NULL, t.failed, t.broken), 'In ' || l.frames[1]) AS place,
+        l.lost_ns AS saving_ns,
+        if(l.rank IS NULL, 'medium: torch.compile says so; how much of the step is that function is not recorded',
+            'medium: the marks of the graphs lie inside one another; whether what lies between can be compiled is not '
+            || 'recorded') AS confidence,
+        list_concat(coalesce(t.lines, []), coalesce(l.frames, []), list_filter([format('speculative: up to {:.3f} ms '
+            || 'more ({:.1f} % of the step) if their kernels fuse across the breaks', l.fused_ns / 1e6,
+            100 * l.fused_ns / nullif(l.step_ns, 0))], lambda line: line IS NOT NULL)) AS evidence
+    FROM raw.ranks r LEFT JOIN found l ON l.rank = r.rank LEFT JOIN told t ON t.rank = r.rank
+    WHERE l.rank IS NOT NULL OR t.n_failed > 0
+), beside AS (
+    -- A break within a loop leaves the function uncompiled, and what it calls as pieces one after the other.
+    SELECT DISTINCT w.rank FROM whole w JOIN counted_windows v ON v.rank = w.rank AND w.start_ns >= v.start_ns
+        AND w.start_ns < v.end_ns
+    WHERE w.rank NOT IN (SELECT rank FROM compiled_graphs WHERE is_noted)
+    GROUP BY w.rank, v.start_ns HAVING count(*) > 1
 )
-SELECT r.rank,
-    concat_ws(' ', format('A call of compiled code runs as {:.1f} pieces, between which no compiled work runs for '
-            || '{:.3f} ms.', l.n_pieces / l.n_calls, l.lost_ns / 1e6),
-        if(t.n_failed > 0, if(t.n_failed = 1, '1 function', t.n_failed || ' functions')
-            || ' could not be compiled: the operators in it run one by one.', NULL)) AS problem,
-    coalesce('Ends at ' || if(l.rank IS NULL, t.failed, t.broken), 'In ' || l.frames[1]) AS place,
-    l.lost_ns AS saving_ns,
-    if(l.rank IS NULL, 'medium: torch.compile says so; how much of the step is that function is not recorded',
-        'medium: the marks of the graphs lie inside one another; whether what lies between can be compiled is not '
-        || 'recorded') AS confidence,
-    list_concat(coalesce(t.lines, []), coalesce(l.frames, []), list_filter([format('speculative: up to {:.3f} ms more '
-        || '({:.1f} % of the step) if their kernels fuse across the breaks', l.fused_ns / 1e6,
-        100 * l.fused_ns / nullif(l.step_ns, 0))], lambda line: line IS NOT NULL)) AS evidence
-FROM raw.ranks r LEFT JOIN found l ON l.rank = r.rank LEFT JOIN told t ON t.rank = r.rank
-WHERE l.rank IS NOT NULL OR t.n_failed > 0
-ORDER BY r.rank
+FROM proved
+UNION ALL
+SELECT rank, NULL, 'recompilations', NULL, 'calls of compiled code follow one another, and the trace does not say '
+    || 'whether a graph break divides them (traceview collect notes breaks)', NULL
+FROM beside WHERE NOT EXISTS (FROM proved)
+ORDER BY rank

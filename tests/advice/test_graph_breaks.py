@@ -69,6 +69,34 @@ def test_without_compiled_code_it_cannot_tell(tmp_path: Path) -> None:
     assert answer(RULE, Given(), tmp_path).status == "cannot tell"
 
 
+def beside() -> Given:
+    """In each of three steps two calls of compiled code, with an operator between them."""
+    given = training(device=None)
+    for start in (0, 1000, 2000):
+        for at in (start + 100, start + 500):
+            given.op("Torch-Compiled Region: 1/0", at, at + 300)
+            given.op("CompiledFunction", at + 10, at + 290)
+            given.op("cpp_fused_add_tanh_0", at + 20, at + 280)
+        given.op("aten::item", start + 420, start + 480)
+    return given
+
+
+def test_of_calls_after_one_another_it_cannot_tell_without_notes(tmp_path: Path) -> None:
+    """A break in a loop leaves the loop uncompiled, and each call in it as a piece beside the others."""
+    found = answer(RULE, beside(), tmp_path)
+    assert found.status == "cannot tell"
+    assert found.reason == (
+        "calls of compiled code follow one another, and the trace does not say whether a graph break divides them "
+        "(traceview collect notes breaks)."
+    )
+
+
+def test_calls_after_one_another_are_no_pieces_where_notes_name_no_break(tmp_path: Path) -> None:
+    given = beside()
+    given.about = {"compiled": {"graphs": [{"id": "1/0", "function": "forward"}], "breaks": []}}
+    assert answer(RULE, given, tmp_path).status == "not found"
+
+
 def test_a_graph_that_calls_compiled_code_itself_is_not_broken(tmp_path: Path) -> None:
     given = training(device=None)
     for start in (0, 1000, 2000):
