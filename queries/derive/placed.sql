@@ -32,19 +32,28 @@ WITH device_row AS (
         AND c.start_ns > p.start_ns AND c.start_ns < p.end_ns
     WHERE regexp_matches(c.name, 'Launch\w*Kernel|Mem(cpy|set)\w*Async') AND NOT contains(c.name, 'Graph')
 ), replayed AS (
-    SELECT k.id, k.name, c.id AS launch_id, c.start_ns,
+    SELECT k.id, k.name, k.graph_node, c.id AS launch_id, c.start_ns,
         row_number() OVER (PARTITION BY c.id ORDER BY k.graph_node, k.start_ns, k.id) AS n
     FROM device_row k JOIN launch l USING (correlation) JOIN stage.api_calls c ON c.id = l.id
     WHERE $has_graphs AND c.name ILIKE '%GraphLaunch%'
+), launched_graph AS (
+    -- Replays with the same first node are of one graph; where nodes are not recorded those of other kernels are not.
+    SELECT launch_id, any_value(start_ns) AS start_ns, count(*) AS n_rows, min(graph_node) AS node,
+        if(node IS NULL, hash(list(name ORDER BY n)), NULL) AS names
+    FROM replayed GROUP BY launch_id
 ), replay AS (
+    -- Graphs have numbers in the order in which they are made.
     SELECT *, row_number() OVER (PARTITION BY n_rows ORDER BY start_ns, launch_id) AS place,
-        count(*) OVER (PARTITION BY n_rows) AS n_alike
-    FROM (SELECT launch_id, any_value(start_ns) AS start_ns, count(*) AS n_rows FROM replayed GROUP BY launch_id)
+        count(*) OVER (PARTITION BY n_rows) AS n_alike,
+        dense_rank() OVER (PARTITION BY n_rows ORDER BY node, first_ns) AS graph,
+        count(DISTINCT (node, names)) OVER (PARTITION BY n_rows) AS n_graphs
+    FROM (SELECT *, min(start_ns) OVER (PARTITION BY n_rows, node, names) AS first_ns FROM launched_graph)
 ), source AS (
     -- The same operators of the same modules with other shapes: a capture per batch size; nothing tells which ran.
     SELECT *, row_number() OVER (PARTITION BY n_rows ORDER BY start_ns, capture_id) AS place,
         count(*) OVER (PARTITION BY n_rows) AS n_alike,
-        count(DISTINCT shapes) OVER (PARTITION BY n_rows, operators) > 1 AS is_doubtful
+        count(DISTINCT shapes) OVER (PARTITION BY n_rows, operators) > 1 AS is_doubtful,
+        count(DISTINCT (operators, shapes)) OVER (PARTITION BY n_rows) = 1 AS is_one
     FROM (
         SELECT c.capture_id, any_value(c.start_ns) AS start_ns, count(*) AS n_rows,
             hash(list((o.name, d.layer) ORDER BY c.n)) AS operators, hash(list(o.shapes ORDER BY c.n)) AS shapes
@@ -53,13 +62,15 @@ WITH device_row AS (
         GROUP BY c.capture_id
     )
 ), by_graph AS (
-    -- As many launches as rows, and the same kernels: of several graphs alike each in its turn. Where the record of the
-    -- last ones is lost, all that are there have to be those of one capture, by their names.
+    -- As many launches as rows, and the same kernels: of as many graphs as captures each is of the one in its place.
+    -- Where nodes are not recorded, launches of several graphs alike take turns. Where the record of the last rows is
+    -- lost, all that are there have to be those of one capture, by their names.
     SELECT k.id, f.op_id, f.range_id, f.module_id
     FROM replay r JOIN source s ON (s.n_rows = r.n_rows OR s.n_rows BETWEEN r.n_rows AND 1.1 * r.n_rows
             AND r.n_rows NOT IN (SELECT n_rows FROM source))
-        AND r.n_alike % s.n_alike = 0
-        AND s.place = (r.place - 1) % s.n_alike + 1
+        AND CASE WHEN r.n_graphs = s.n_alike OR r.node IS NOT NULL AND r.n_graphs < s.n_alike AND s.is_one
+                THEN s.place = r.graph
+            WHEN r.node IS NULL THEN r.n_alike % s.n_alike = 0 AND s.place = (r.place - 1) % s.n_alike + 1 END
         AND NOT s.is_doubtful
     JOIN replayed k ON k.launch_id = r.launch_id
     JOIN captured c ON c.capture_id = s.capture_id AND c.n = k.n

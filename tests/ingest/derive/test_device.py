@@ -71,6 +71,49 @@ def test_graphs_alike_are_replayed_in_the_order_of_their_captures(tmp_path: Path
     assert [layer for _, _, layer, _ in found] == ["layers.0", "layers.1"] * 2
 
 
+@pytest.mark.parametrize("has_nodes", [True, False])
+def test_a_graph_that_is_replayed_twice_keeps_its_capture(tmp_path: Path, has_nodes: bool) -> None:
+    """Two updates of a critic for one of an actor, whose graphs have as many nodes; CUDA's captures name no kernel."""
+    given = Given()
+    for at, layer, operator in ((0, "critic", "mm"), (100, "actor", "add")):
+        captured(given, at, layer, (operator,), False)
+    for number, (name, node) in enumerate((("gemm", 1 << 32), ("gemm", 1 << 32), ("plus", 2 << 32)) * 2):
+        replayed(given, 300 + 100 * number, (name,), nodes=(node,) if has_nodes else ())
+    gemm, plus = ("gemm", "aten::mm", "critic", "graph"), ("plus", "aten::add", "actor", "graph")
+    assert rows(given.open(tmp_path), LINKS) == [gemm, gemm, plus] * 2
+
+
+def test_graphs_with_nodes_are_of_captures_in_the_order_in_which_they_are_made(tmp_path: Path) -> None:
+    given = Given()
+    for at, layer in ((0, "actor"), (100, "critic")):
+        captured(given, at, layer, ("mm",), False)
+    for number, node in enumerate((8, 8, 7)):
+        replayed(given, 300 + 100 * number, ("gemm",), nodes=(node,))
+    found = rows(given.open(tmp_path), LINKS)
+    assert [layer for _, _, layer, _ in found] == ["critic", "critic", "actor"]
+
+
+@pytest.mark.parametrize(
+    ("layers", "nodes", "expected"),
+    [
+        (("attn",), (7, 8), None),
+        (("attn", "mlp"), (7, 7), None),
+        (("attn", "attn"), (7, 7), "attn"),
+    ],
+    ids=["a graph without its capture", "which of two captures", "the same captured twice"],
+)
+def test_other_graphs_than_captures_are_linked_only_where_captures_are_alike(
+    tmp_path: Path, layers: tuple[str, ...], nodes: tuple[int, ...], expected: str | None
+) -> None:
+    given = Given()
+    for number, layer in enumerate(layers):
+        captured(given, 100 * number, layer, ("mm",), False)
+    for number, node in enumerate(nodes):
+        replayed(given, 300 + 100 * number, ("gemm",), nodes=(node,))
+    found = rows(given.open(tmp_path), "SELECT DISTINCT op_name, layer, op_link FROM kernels")
+    assert found == [("aten::mm", expected, "graph") if expected else (None, None, None)]
+
+
 @pytest.mark.parametrize(
     ("captures", "replays"),
     [
