@@ -10,7 +10,7 @@
 -- cost = "Other rounding, and in the gradient another order of sums; the weights of attention cannot be looked at."
 -- unless = """The program needs the weights themselves (output_attentions), or changes them in a way no fused kernel
 -- has."""
--- needs = ["attention_sizes"]
+-- needs = ["operator_sizes", "attention_sizes"]
 -- removes = "unfused_attention"
 -- [fix]
 -- pytorch = """torch.nn.functional.scaled_dot_product_attention(q, k, v, ...) in place of the formula (transformers:
@@ -39,7 +39,7 @@ WITH part AS (
         coalesce(1e9 * if(is_masked, 0.5, 1) * sum(vector_flop) FILTER (part = 'softmax') / max(vector_flop_per_s), 0)
             AS vector_ns,
         CASE WHEN any_value(dtype) FILTER (part = 'product') IN ('fp16', 'bf16') THEN 2 ELSE 4 END
-            * any_value(batch) * (any_value(m) + any_value(n)) * sum(d) AS bytes,
+            * (any_value(batch) * any_value(m) + min(products) * any_value(n)) * sum(d) AS bytes,
         coalesce(1e9 * bytes / max(memory_bytes_per_s), 0) AS memory_ns,
         bool_or(peak_flop_per_s IS NOT NULL AND memory_bytes_per_s IS NOT NULL) AS is_rated,
         arg_min({pid: pid, tid: tid, start_ns: start_ns}, start_ns) FILTER (part = 'product') AS first

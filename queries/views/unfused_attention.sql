@@ -7,7 +7,8 @@
 -- part = "product, softmax or between"
 -- is_backward = "whether it is the gradient"
 -- is_masked = "whether a mask is applied, here or in another pass of the same module"
--- batch = "products of one call: heads of all samples"
+-- batch = "heads of all samples"
+-- products = "products of one call: fewer than heads where its rows hold a group of these, of the same keys and values"
 -- m = "queries"
 -- n = "keys"
 -- d = "columns of queries and keys, or of values: the third size of a product; NULL of other parts"
@@ -24,30 +25,33 @@ WITH sized AS MATERIALIZED (
 ), near AS (
     -- Offsets of places in between are few: a join by equality.
     SELECT s.op_id AS softmax_id, s.is_backward, s.place AS middle, s.elements, s.batch, s.m, s.n, g.op_id, g.place,
-        g.shapes, g.family, g.op_name, p.batch AS products, [p.m, p.n, p.k] AS sides
+        g.shapes, g.family, g.op_name, p.batch AS products, [p.m, p.n, p.k] AS sides,
+        TRY_CAST(list_product(s.shapes[1][:-2]) / p.batch AS BIGINT) AS rows
     FROM (SELECT *, unnest(range(-12, 13)) AS offset FROM softmax) s
     JOIN sized g ON g.rank = s.rank AND g.pid IS NOT DISTINCT FROM s.pid AND g.tid IS NOT DISTINCT FROM s.tid
         AND g.place = s.place + s.offset
     LEFT JOIN matmul_shapes p ON p.op_id = g.op_id
 ), product AS (
-    SELECT *, CAST(list_product(sides) / (m * n) AS BIGINT) AS d FROM near
-    -- A product that adds a bias, or is called a layer, has weights: its softmax is a gate or a head of the model.
-    WHERE products = coalesce(batch, 1) AND (is_backward OR op_name NOT IN ('aten::linear', 'aten::addmm'))
-        AND CASE WHEN is_backward THEN [m, n] IN (sides[1:2], sides[2:3], [sides[1], sides[3]], [sides[2], sides[1]],
-                [sides[3], sides[2]], [sides[3], sides[1]])
-            WHEN place < middle THEN sides[1:2] IN ([m, n], [n, m])
-            ELSE n IN (sides[1], sides[3]) AND m IN (sides[1], sides[2]) END
+    SELECT *, CAST(list_product(sides) / rows / n AS BIGINT) AS d FROM near
+    -- A product that adds a bias, or is called a layer, has weights: its softmax is a gate or a head of the model. So
+    -- has one product for all; several may each have a group of heads in their rows.
+    WHERE coalesce(batch, 1) % products = 0 AND (rows = m OR products > 1)
+        AND (is_backward OR op_name NOT IN ('aten::linear', 'aten::addmm'))
+        AND CASE WHEN is_backward THEN [rows, n] IN (sides[1:2], sides[2:3], [sides[1], sides[3]],
+                [sides[2], sides[1]], [sides[3], sides[2]], [sides[3], sides[1]])
+            WHEN place < middle THEN sides[1:2] IN ([rows, n], [n, rows])
+            ELSE n IN (sides[1], sides[3]) AND rows IN (sides[1], sides[2]) END
     QUALIFY row_number() OVER (PARTITION BY softmax_id, place < middle ORDER BY abs(place - middle))
         <= if(is_backward, 2, 1)
 ), span AS (
     SELECT softmax_id, min(place) AS first, max(place) AS last FROM product
     GROUP BY softmax_id HAVING bool_or(place < middle) AND bool_or(place > middle)
 ), part AS (
-    SELECT p.softmax_id, p.op_id, 'product' AS part, p.is_backward, p.batch, p.m, p.n, p.d, p.op_name
+    SELECT p.softmax_id, p.op_id, 'product' AS part, p.is_backward, p.batch, p.products, p.m, p.n, p.d, p.op_name
     FROM product p JOIN span USING (softmax_id)
     UNION ALL
-    SELECT e.softmax_id, e.op_id, if(e.op_id = e.softmax_id, 'softmax', 'between'), e.is_backward, e.batch, e.m, e.n,
-        NULL, e.op_name
+    SELECT e.softmax_id, e.op_id, if(e.op_id = e.softmax_id, 'softmax', 'between'), e.is_backward, e.batch, NULL, e.m,
+        e.n, NULL, e.op_name
     FROM near e JOIN span s ON s.softmax_id = e.softmax_id AND e.place BETWEEN s.first AND s.last
     WHERE e.products IS NULL AND e.family NOT IN ('gemm', 'conv', 'attention')
         AND list_contains(list_transform(e.shapes, lambda x: CAST(list_product(x) AS BIGINT)), e.elements)
@@ -57,6 +61,7 @@ WITH sized AS MATERIALIZED (
 SELECT f.rank, p.softmax_id, p.op_id, p.part, p.is_backward,
     bool_or(regexp_matches(p.op_name, '^aten::(add|masked_fill|where|sub)') AND NOT p.is_backward)
         OVER (PARTITION BY f.rank, coalesce(f.module, CAST(p.softmax_id AS VARCHAR))) AS is_masked,
-    coalesce(p.batch, 1) AS batch, p.m, p.n, p.d, f.op_name, f.module, f.dtype, f.own_ns, f.matrix_flop, f.vector_flop,
-    f.peak_flop_per_s, f.vector_flop_per_s, f.memory_bytes_per_s, f.start_ns, f.pid, f.tid, f.per, f.step_ns
+    coalesce(p.batch, 1) AS batch, p.products, p.m, p.n, p.d, f.op_name, f.module, f.dtype, f.own_ns, f.matrix_flop,
+    f.vector_flop, f.peak_flop_per_s, f.vector_flop_per_s, f.memory_bytes_per_s, f.start_ns, f.pid, f.tid, f.per,
+    f.step_ns
 FROM part p JOIN op_floors f ON f.op_id = p.op_id

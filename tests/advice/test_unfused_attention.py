@@ -81,6 +81,24 @@ def test_its_gradient_has_two_products_on_either_side(tmp_path: Path) -> None:
     assert found.evidence[0].startswith("(no module) backward, 8 x 1024 queries x 1024 keys x 64, bf16: 1.0 times")
 
 
+@pytest.mark.parametrize("groups", [1, 2])
+def test_heads_that_share_keys_and_values_may_be_rows_of_one_product(groups: int, tmp_path: Path) -> None:
+    """Grouped-query attention by einsum: two products, each with four of eight heads in its rows; of one product for
+    all its second factor may be a weight."""
+    given = training()
+    for start in (0, 1000, 2000):
+        rows = HEADS * QUERIES // groups
+        run(given, start + 10, "aten::bmm", [(groups, rows, SIZE), (groups, SIZE, QUERIES)], 50, GEMM)
+        run(given, start + 70, "aten::_softmax", [(1, groups, HEADS // groups, QUERIES, QUERIES), (), ()], 100)
+        run(given, start + 180, "aten::bmm", [(groups, rows, QUERIES), (groups, QUERIES, SIZE)], 50, GEMM)
+    found = answer(RULE, given, tmp_path)
+    if groups == 1:
+        assert found.status == "not found"
+    else:
+        assert found.saving_ns == pytest.approx(200_000 - 1e9 * FLOP / 312e12, abs=1)
+        assert found.evidence[0].startswith("(no module) forward, 8 x 1024 queries x 1024 keys x 64, bf16: 1.0 times")
+
+
 def test_other_softmaxes_and_fused_attention_are_not(tmp_path: Path) -> None:
     given = training()
     for start in (0, 1000, 2000):
@@ -113,7 +131,18 @@ def test_a_gate_between_layers_of_one_size_is_not(layer: str, status: str, tmp_p
 
 
 def test_without_sizes_it_cannot_tell(tmp_path: Path) -> None:
-    assert answer(RULE, training(), tmp_path).status == "cannot tell"
+    found = answer(RULE, training(), tmp_path)
+    assert found.status == "cannot tell" and found.record == "shapes of operators (PyTorch: record_shapes=True)"
+
+
+def test_of_a_softmax_that_is_written_out_it_cannot_tell(tmp_path: Path) -> None:
+    """Sizes are recorded: recording them again gives no other answer."""
+    given = training()
+    run(given, 10, "aten::bmm", [(HEADS, QUERIES, SIZE), (HEADS, SIZE, QUERIES)], 50, GEMM)
+    run(given, 70, "aten::exp", [SCORES], 100)
+    found = answer(RULE, given, tmp_path)
+    assert found.status == "cannot tell" and found.record == "training with these operators"
+    assert "a softmax written out is not recognised" in found.reason
 
 
 def test_the_math_path_of_the_fused_operator_says_what_it_was_given(tmp_path: Path) -> None:
