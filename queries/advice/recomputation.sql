@@ -48,8 +48,8 @@ SELECT k.rank,
     format('Mostly in {}{}', if(arg_max(k.n_modules, k.own_ns) > 1, arg_max(k.n_modules, k.own_ns) || ' modules ', ''),
         arg_max(k.place, k.own_ns)) AS place,
     sum(k.own_ns) AS saving_ns,
-    'high that they run again, by autograd''s marks; whether the memory suffices without is not recorded'
-        AS confidence,
+    'high that they run again, by autograd''s marks or, in compiled code, by the arguments of its forward pass; '
+        || 'whether the memory suffices without is not recorded' AS confidence,
     list(format('{}{}: {:.3f} ms{}{}', k.place, if(k.n_modules > 1, format(' ({} modules)', k.n_modules), ''),
         k.own_ns / 1e6, coalesce(format(', products {:.3f} ms', k.product_ns / 1e6), ''),
         coalesce(format('; {:.2f} MB to keep instead', p.bytes / 1e6), '')) ORDER BY k.own_ns DESC, k.place)[:10]

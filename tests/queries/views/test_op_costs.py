@@ -70,6 +70,61 @@ def test_what_runs_again_for_the_backward_pass_is_told_from_gradients(
     assert rows(given.open(tmp_path), query)[-1] == ("forward" if is_recompute else "backward", is_recompute, FLOP)
 
 
+Layout = list[list[int]]
+UP, DOWN = [[8, 64], [64, 128]], [[8, 128], [128, 64]]
+SCORES, VALUES = [[4, 8, 64], [4, 64, 8]], [[4, 8, 8], [4, 8, 64]]
+TURNED, PLAIN = [[64, 1], [1, 64]], [[64, 1], [128, 1]]
+"""Strides of activations times a weight of torch.nn.Linear, and of gradients times it."""
+TURNED_SCORES, PLAIN_VALUES = [[512, 64, 1], [512, 1, 64]], [[64, 8, 1], [512, 64, 1]]
+WIDE, WIDE_PLAIN = [[128, 1], [1, 128]], [[128, 1], [64, 1]]
+FORWARD = [(UP, TURNED), (DOWN, WIDE)]
+GRADIENTS = [(UP, PLAIN), ([[64, 8], [8, 128]], [[1, 64], [128, 1]]), (DOWN, WIDE_PLAIN)]
+ATTENTION = [(SCORES, TURNED_SCORES), (VALUES, PLAIN_VALUES)]
+
+
+@pytest.mark.parametrize(
+    ("forward", "backward", "n"),
+    [
+        (FORWARD, GRADIENTS, 0),
+        (FORWARD, [FORWARD[0], *GRADIENTS], 1),
+        # The gradient of the weights has the sizes and strides of the scores, that of the queries those of the result.
+        (ATTENTION, ATTENTION, 0),
+        (ATTENTION, [*ATTENTION, *ATTENTION], 2),
+    ],
+    ids=["layers", "layers again", "attention", "attention again"],
+)
+def test_what_compiled_code_runs_again_is_told_by_sizes_and_strides(
+    forward: list[tuple[Layout, Layout]], backward: list[tuple[Layout, Layout]], n: int, tmp_path: Path
+) -> None:
+    """Autograd has no marks within what torch.compile made of a checkpoint."""
+    given = Given()
+    for start, calls, name in ((0, forward, "CompiledFunction"), (100, backward, "CompiledFunctionBackward")):
+        mark = {"forward_thread": 1} if start else {}
+        given.add("ops", name=name, pid=1, tid=1, start_ns=1000 * start, dur_ns=90_000, sequence=5, **mark)
+        for place, (shapes, strides) in enumerate(calls):
+            facts = {"shapes": json.dumps(shapes), "strides": json.dumps(strides), "types": '["float", "float"]'}
+            times = {"start_ns": 1000 * (start + 10 * place + 5), "dur_ns": 8000}
+            operator = "aten::mm" if len(shapes[0]) == 2 else "aten::bmm"
+            given.add("ops", name=operator, pid=1, tid=1, inputs='["", ""]', **facts, **times)
+    query = """SELECT count(*) FILTER (is_recompute), count(*) FILTER (direction = 'backward') FROM op_costs
+        WHERE family = 'gemm'"""
+    assert rows(given.open(tmp_path), query) == [(n, len(backward) - n)]
+
+
+@pytest.mark.parametrize(("name", "is_recompute"), [("aten::addmm", True), ("aten::mm", False)])
+def test_without_strides_what_may_be_a_gradient_is_one(name: str, is_recompute: bool, tmp_path: Path) -> None:
+    """A product with a bias is no gradient; of two layers one's gradient has the sizes of the other."""
+    given = Given()
+    sizes = [[[128], *UP], [[64], *DOWN]] if is_recompute else [UP, DOWN]
+    for start, calls, within in ((0, sizes, "CompiledFunction"), (100, sizes[:1], "CompiledFunctionBackward")):
+        mark = {"forward_thread": 1} if start else {}
+        given.add("ops", name=within, pid=1, tid=1, start_ns=1000 * start, dur_ns=90_000, sequence=5, **mark)
+        for place, shapes in enumerate(calls):
+            given.op(name, start + 10 * place + 5, start + 10 * place + 13, shapes, [""] * len(shapes))
+    query = "SELECT is_recompute FROM op_costs WHERE family = 'gemm' ORDER BY op_id"
+    assert [again for (again,) in rows(given.open(tmp_path), query)] == [False, False, is_recompute]
+
+
 def test_a_convolution_without_recorded_values_has_what_its_other_pass_tells(tmp_path: Path) -> None:
     """Nothing is counted twice: the shapes of conv_calls stand in only where no operator inside has a cost."""
     given = Given()
