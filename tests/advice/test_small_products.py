@@ -61,3 +61,26 @@ def test_a_recurrent_network_needs_the_result_before(tmp_path: Path) -> None:
         for number in range(20):
             given.op("aten::lstm_cell", start + 9 + 20 * number, start + 27 + 20 * number)
     assert answer(RULE, given, tmp_path).status == "not found"
+
+
+@pytest.mark.parametrize(
+    ("names", "status", "place"),
+    [
+        ("layers.0.mlp.experts.{}.w{}", "found", "Mostly in layers.*.mlp.experts"),
+        ("moe.Experts_{}.w{}", "found", "Mostly in moe"),
+        ("layers.{}.w{}", "not found", ""),
+    ],
+    ids=["a list of experts", "a module of experts", "layers"],
+)
+def test_experts_are_one_module_and_layers_are_not(names: str, status: str, place: str, tmp_path: Path) -> None:
+    """No expert needs the result of another; each has two products of one size and one of another."""
+    given = training(device="NVIDIA A100-SXM4-40GB")
+    for start in (0, 1000, 2000):
+        for number in range(24):
+            at, sides = start + 10 + 20 * number, (96, 64) if number % 3 == 2 else (64, 96)
+            given.span("module", f"{names.format(number // 3, number % 3)} (Linear)", at - 1, at + 8)
+            given.op("aten::mm", at, at + 5, [(64, sides[0]), sides], ["", ""])
+            given.kernel("ampere_sgemm_32x32_nn", at + 6, at + 11, launched=at + 1)
+    found = answer(RULE, given, tmp_path)
+    assert (found.status, found.place) == (status, place)
+    assert status == "not found" or found.problem.startswith("24.0 products of few sizes take 0.120 ms")
