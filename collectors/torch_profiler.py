@@ -244,7 +244,7 @@ def follow_optimizers(recorder):
     @functools.wraps(make)
     def made(self, *args, **kwargs):
         make(self, *args, **kwargs)
-        recorder.facts.made.add(self)
+        recorder.facts.made[self] = None
         recorder.expect(OPTIMIZER)
 
     def profile_hook_step(function):

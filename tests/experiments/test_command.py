@@ -78,6 +78,36 @@ with torch.no_grad():
 """
 
 
+PROBE = """
+import sys, torch
+model, probe = torch.nn.Linear(8, 64), torch.nn.Linear(64, 2)
+scale = torch.nn.Parameter(torch.ones(2))
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+others = [torch.optim.SGD(probe.parameters(), float(sys.argv[1])), torch.optim.SGD([scale], float(sys.argv[2]))]
+for step in range(40):
+    x = torch.randn(16, 8)
+    features = model(x)
+    (scale * probe(features.detach())).square().mean().backward()
+    features.square().mean().backward()
+    for each in (optimizer, *others):
+        each.step()
+        each.zero_grad()
+"""
+
+
+@pytest.mark.slow
+def test_parameters_are_those_of_all_models_and_optimizers(tmp_path: Path) -> None:
+    """A network, a probe on its features, and a scale that is in no module, each with an optimizer of its own."""
+    pytest.importorskip("torch")
+    command = script(tmp_path, PROBE)
+    rates = (("0.1", "0.1"), ("0.1", "0.1"), ("0", "0"))
+    found, again, other = (timed(tmp_path, [*command, *each]) for each in rates)
+    assert (again.loss, again.checksum, again.norms) == (found.loss, found.checksum, found.norms)
+    assert other.loss == found.loss and other.checksum != found.checksum
+    differ = [a != b for a, b in zip(found.norms, other.norms, strict=True)]
+    assert differ == [False, False, True, True, True], "weight and bias of each model, and the scale"
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("words", [[], ["traceview.step"]])
 def test_parameters_that_nothing_trains_are_no_numbers(tmp_path: Path, words: list[str]) -> None:

@@ -140,8 +140,8 @@ class Facts:
         self.seen, self.told, self.running = [], weakref.WeakKeyDictionary(), None
         self.warnings = []
         self.rank = self.world_size = None
-        # Optimizers whose `step` was seen, and all that were made.
-        self.optimizers, self.made = weakref.WeakSet(), weakref.WeakSet()
+        # Optimizers whose `step` was seen, and, as keys in their order, all that were made.
+        self.optimizers, self.made = weakref.WeakSet(), weakref.WeakKeyDictionary()
         # Forward passes in evaluation mode; of them with gradients that no backward pass used, and that one may have
         # used; and, by model, with gradients that one may yet use.
         self.passes, self.unused, self.maybe_used, self.waiting, self.has_backward = 0, 0, 0, {}, False
@@ -316,10 +316,12 @@ class Facts:
             torch.cuda.synchronize()
 
     def arrays(self):
-        """Content and norm of each parameter of the model."""
-        model, _ = self.chosen()
+        """Content and norm of each parameter that models or optimizers have."""
+        models = [model for model in (reference() for reference, _ in self.seen) if model is not None]
+        known = [it for model in models for it in model.parameters()]
+        known += [it for each in list(self.made) for group in each.param_groups for it in group["params"]]
         with torch.no_grad():
-            for parameter in model.parameters() if model is not None else ():
+            for parameter in {id(it): it for it in known}.values():
                 here = parameter.detach().cpu().contiguous()
                 norm = float(torch.linalg.vector_norm(here.to(torch.float64)))
                 yield here.view(-1).view(torch.uint8).numpy().tobytes(), norm

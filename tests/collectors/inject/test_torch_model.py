@@ -235,7 +235,7 @@ def test_the_model_is_the_largest_that_an_optimizer_trains():
     # The teacher's parameters: nothing trains any.
     assert facts.chosen()[1]["parameters"] == 90 and facts.untrained() is None
     optimizer = torch.optim.SGD([*student.parameters(), *head.parameters()])
-    facts.made.add(optimizer)
+    facts.made[optimizer] = None
     facts.optimizers.add(optimizer)
     told = facts.chosen()[1]
     assert (told["parameters"], told["batch"], told["input"]["shape"]) == (40, 4, [4, 9])
