@@ -357,14 +357,19 @@ def forbidden(
 ) -> Callable[[Option, Sequence[Pair], Sequence[Pair]], str | None]:
     """Return a test whether an option's numbers forbid it: they changed though they should not, and nobody asked.
 
-    `only_equal`: so do numbers that are close, and those that are not seen.
+    Close ones do where the option's should be equal, as those of runs of the base are: after few steps, or small ones,
+    even parameters that nothing trains are close. `only_equal`: of any option, and so do those that are not seen.
     """
 
     def judge(option: Option, pairs: Sequence[Pair], null: Sequence[Pair]) -> str | None:
         numbers = compare_numbers(pairs, null)
         if only_equal and numbers.word != EQUAL:
             return f"its numbers are {numbers.word}, but must be equal"
-        if numbers.word != CHANGED or option.name in asked or option.numbers == CHANGED:
+        if option.name in asked or option.numbers == CHANGED:
+            return None
+        if numbers.word == CLOSE and option.numbers == EQUAL and compare_numbers(null).word == EQUAL:
+            return f"its numbers are close, but must be equal; --try {option.name} takes it all the same"
+        if numbers.word != CHANGED:
             return None
         apart = max(numbers.loss or 0, numbers.parameters or 0)
         if option.numbers == CLOSE and 0 < apart <= DROPPED_FROM:
