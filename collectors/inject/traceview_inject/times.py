@@ -23,8 +23,6 @@ from traceview_inject.python import now_ns
 from traceview_inject.steps import OPTIMIZER
 
 MODE = "times"
-# Norms of this many parameter tensors are kept each; beyond, several share one.
-MOST_NORMS = 64
 SEEN = {}
 # Called when all steps are over, before it is written what each option said.
 AT_THE_END = []
@@ -172,13 +170,7 @@ class Times:
         except Exception as error:
             applied("", f"the parameters could not be read: {error!r}")
             norms = []
-        grouped = [0.0] * min(len(norms), MOST_NORMS)
-        for place, norm in enumerate(norms):
-            grouped[place % MOST_NORMS] += norm * norm
-        return {
-            "checksum": checksum.hexdigest() if norms else None,
-            "norms": [square**0.5 for square in grouped] or None,
-        }
+        return {"checksum": checksum.hexdigest() if norms else None, "norms": norms or None}
 
 
 def number(value):

@@ -240,3 +240,14 @@ def test_an_error_ends_the_recording_and_not_the_program(made, tmp_path):
     train(recorder, 9)
     (note,) = (tmp_path / "capture" / "raw").glob(".process-*.txt")
     assert note.read_text() == "failed\ndivision by zero (in step_ended)\n"
+
+
+def test_the_norm_of_every_tensor_of_parameters_is_noted(made, tmp_path, monkeypatch):
+    """A scale of norm 0.001 shows beside a matrix of norm 8, among 132 tensors as among fewer."""
+    monkeypatch.setenv("TRACEVIEW_MODE", "times")
+    monkeypatch.setattr(Facts, "arrays", lambda self: [(b"scale", 0.001)] * 66 + [(b"matrix", 8.0)] * 66, raising=False)
+    recorder = made()
+    recorder.times.see_loss(2.0)
+    train(recorder, 3)
+    found = json.loads((tmp_path / "capture" / "raw" / "rank-0000.times.json").read_text())
+    assert found["norms"] == [0.001] * 66 + [8.0] * 66
