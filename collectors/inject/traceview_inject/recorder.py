@@ -55,6 +55,7 @@ class Recorder:
         self.is_in_library = False
         self.repeats = bool(self.options["every"] or self.options["on_signal"])
         self.since, self.asked, self.published, self.watched_until = 1, 0, None, 0
+        self.has_ended = False
         self.times = times.Times(self) if times.wanted() else None
 
     # What the program does
@@ -152,6 +153,8 @@ class Recorder:
 
     def advance(self, done):
         """`done` steps lie behind us: prepare, start, go on or finish."""
+        if self.has_ended:
+            self.end_program()
         self.close_ranges()
         self.close_step()
         if self.times is not None:
@@ -172,9 +175,20 @@ class Recorder:
         if done == self.first + self.options["steps"]:
             self.finish("complete")
             if self.options["stop_after"] and PROCESS.owner is self:
-                raise SystemExit(0)
+                self.end_program()
         if self.state == RECORDING:
             self.step_range = self.tool.open_step(done)
+
+    def end_program(self):
+        """End the program by an exception; at once, with nothing more of its own, where it caught that and went on."""
+        if self.has_ended:
+            with contextlib.suppress(Exception):
+                PROCESS.at_exit()
+                sys.stdout.flush()
+                sys.stderr.flush()
+            os._exit(0)
+        self.has_ended = True
+        raise SystemExit(0)
 
     def close_step(self):
         """Close the range of the step that ended."""
@@ -368,7 +382,7 @@ class Recorder:
             self.steps.reset()
             self.first, self.since = self.options["wait"] + self.options["warmup"], 1
             raw.note("framework")
-        self.published, self.watched_until = None, 0
+        self.published, self.watched_until, self.has_ended = None, 0, False
 
 
 class Process:

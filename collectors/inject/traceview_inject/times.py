@@ -105,7 +105,7 @@ class Times:
         if done == self.first + self.count:
             self.finish("complete")
             if self.recorder.options["stop_after"]:
-                raise SystemExit(0)
+                self.recorder.end_program()
 
     def synchronize(self):
         """Have everything done that the program has given to a device."""

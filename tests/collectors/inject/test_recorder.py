@@ -182,6 +182,25 @@ def test_after_a_while_no_step_is_timed_any_more(made, tmp_path):
     assert json.loads(path.read_text())["cost"]["bare_steps"] == 31
 
 
+@pytest.mark.parametrize(("mode", "written"), [("", "meta"), ("times", "times")])
+def test_a_program_that_catches_its_end_is_ended_at_its_next_step(made, tmp_path, monkeypatch, mode, written):
+    """A bare `except` around each step, which leaves a batch out, catches SystemExit as well."""
+    monkeypatch.setenv("TRACEVIEW_MODE", mode)
+    monkeypatch.setenv("TRACEVIEW_STOP_AFTER", "1")
+    ended, caught = [], []
+    monkeypatch.setattr(os, "_exit", ended.append)
+    recorder = made()
+    for step in range(1, 10):
+        try:
+            train(recorder, 1)
+        except SystemExit as error:
+            caught.append((step, error.code))
+        if ended:
+            break
+    assert (caught[0], step, ended) == ((3, 0), 4, [0])
+    assert (tmp_path / "capture" / "raw" / f"rank-0000.{written}.json").is_file()
+
+
 def test_a_folder_that_went_away_is_no_reason_to_disturb_the_program(made, tmp_path):
     recorder = made()
     train(recorder, 3)
