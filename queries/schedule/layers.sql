@@ -13,7 +13,7 @@
 -- runs = "what runs; own: PyTorch's own"
 -- status = "chosen, own, dropped (it, or whole steps with it, no faster), not proved"
 -- layout = "layout of activations"
--- time_ns = "time of the pass"
+-- time_ns = "time of the pass, in all its calls in a step"
 -- own_ns = "time of PyTorch's own on plain NCHW"
 -- speedup = "the second over the first; of what left the plan none"
 -- workspace_bytes = "memory that it needs beside tensors and result"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from itertools import product
 
 import pytest
@@ -12,6 +13,7 @@ from traceview.convolution.plan import (
     Option,
     Slot,
     admissible,
+    choice,
     knapsack,
     minimum_cut,
     plan,
@@ -85,6 +87,13 @@ def test_a_layer_that_gains_less_than_the_change_costs_keeps_its_own() -> None:
         ("nchw", "torch_default"),
     ]
     assert time_ns == 55
+
+
+def test_every_call_of_a_layer_pays_for_its_changes() -> None:
+    """Two calls: Winograd in the other layout saves 24 in both, and four changes cost 40."""
+    options = (*own("fprop", 100, 120), replace(winograd("fprop", 76), calls=2))
+    chosen = choice(Slot("a", options, x_ns=10, y_ns=10), "nchw")
+    assert (chosen.passes["fprop"].backend, chosen.cost_ns) == ("torch_default", 100)
 
 
 def test_neighbours_that_gain_together_change_together() -> None:

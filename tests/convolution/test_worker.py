@@ -28,6 +28,17 @@ def end():
     raise SystemExit(0)
 def empty():
     return make(), torch.zeros(0, 3, 8, 8)
+class Shared(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first, self.shared = torch.nn.Conv2d(3, 4, 3, padding=1), torch.nn.Conv2d(4, 4, 3, padding=1)
+        self.reflected = torch.nn.Conv2d(4, 4, 3, padding=1, padding_mode="reflect")
+        self.weight, self.up = torch.nn.Parameter(torch.ones(4, 4, 1, 1)), torch.nn.ConvTranspose2d(4, 4, 2)
+    def forward(self, x):
+        frozen = self.shared(torch.zeros(2, 4, 8, 8))
+        x = self.shared(self.shared(self.first(x))) + frozen
+        x = self.shared(torch.nn.functional.max_pool2d(x, 2))
+        return self.up(torch.nn.functional.conv2d(self.reflected(x), self.weight))
 """
 
 
@@ -64,6 +75,21 @@ def test_a_model_that_ends_the_process_or_has_no_images_is_told(tmp_path: Path) 
         assert (shapes["layers"], shapes["left_out"]) == ([], 2), "there is nothing to measure"
         assert list(process.ask({**task, "model": f"{tmp_path / 'net.py'}:end"})) == []
         assert process.close() == "its process ended before it answered"
+
+
+@pytest.mark.slow
+def test_calls_of_a_module_in_a_step_are_counted_and_those_no_plan_is_for(tmp_path: Path) -> None:
+    """Left out: its fourth call, with another shape, one that is padded otherwise, and one that is of no module."""
+    (tmp_path / "net.py").write_text(MODEL)
+    task = {"kind": "shapes", "image": [3, 8, 8], "batch": 2, "threads": 1, "model": f"{tmp_path / 'net.py'}:Shared"}
+    with Worker(sys.executable) as process:
+        (shapes,) = process.ask(task)
+    calls = {layer["module"]: (layer["calls"], layer["directions"], layer["dgrad"]) for layer in shapes["layers"]}
+    assert calls == {
+        "shared": ({"fprop": 3, "dgrad": 2, "wgrad": 3}, ["fprop", "dgrad", "wgrad"], True),
+        "first": ({"fprop": 1, "wgrad": 1}, ["fprop", "wgrad"], False),
+    }
+    assert shapes["layers"][0]["shape"]["height"] == 8 and shapes["left_out"] == 3
 
 
 @pytest.mark.slow

@@ -15,7 +15,7 @@ import torch
 from torch.utils import _python_dispatch
 
 from . import runtime
-from .plan import SIZES
+from .plan import DIRECTIONS, SIZES
 
 SEED = 1
 Say = Callable[..., None]
@@ -62,24 +62,28 @@ def layers(task: dict[str, Any], say: Say) -> dict[str, Any]:
 
 def convolutions(model: Any, inputs: tuple[Any, ...]) -> list[dict[str, Any]]:
     """Return each convolution that runs in a forward pass, with the module that it runs in."""
-    mode: Any = _python_dispatch.TorchDispatchMode
-
     names: list[str] = []
     found: list[dict[str, Any]] = []
-
-    class Watch(mode):  # type: ignore[misc]
-        def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-            if function is torch.ops.aten.convolution.default:
-                found.append(_facts(names[-1] if names else "", args))
-            return function(*args, **(kwargs or {}))
-
     for name, module in model.named_modules():
         module.register_forward_pre_hook(lambda *_, name=name: names.append(name))
         module.register_forward_hook(lambda *_: names.pop() and None)
     model.eval()
-    with torch.no_grad(), Watch():
+    with torch.no_grad(), watched(lambda args: found.append(_facts(names[-1] if names else "", args))):
         model(*inputs)
     return found
+
+
+def watched(see: Callable[[Any], None]) -> Any:
+    """A context in which `see` is given the arguments of each convolution that runs."""
+    mode: Any = _python_dispatch.TorchDispatchMode
+
+    class Watch(mode):  # type: ignore[misc]
+        def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            if function is torch.ops.aten.convolution.default:
+                see(args)
+            return function(*args, **(kwargs or {}))
+
+    return Watch()
 
 
 def _facts(name: str, args: Any) -> dict[str, Any]:
@@ -90,37 +94,45 @@ def _facts(name: str, args: Any) -> dict[str, Any]:
 
 
 def shapes(task: dict[str, Any], say: Say) -> dict[str, Any]:
-    """Return the convolutions of a model in the order in which they run, and which feeds which."""
+    """Return the convolutions of a model in the order in which they run, each module once, with its first shape and
+    the calls of that in a step, and which feeds which; and how many calls of others there are."""
     model, inputs = trained(task)
-    layers: list[dict[str, Any]] = []
+    layers: dict[str, dict[str, Any]] = {}
     made: dict[Any, str] = {}
     hooks = []
-
-    left_out = set()
+    every: list[bool] = []
 
     def see(name: str) -> Callable[[Any, Any, Any], None]:
         def hook(module: Any, given: Any, output: torch.Tensor) -> None:
             if not is_plain(module, given[0]):
-                left_out.add(name)
                 return
-            needs = given[0].requires_grad, module.weight.requires_grad
-            directions = ["fprop", *(way for way, is_needed in zip(("dgrad", "wgrad"), needs) if is_needed)]
-            entry = {"module": name, "shape": shape_of(module, given[0]), "dgrad": given[0].requires_grad}
-            layers.append({**entry, "directions": directions if output.requires_grad else ["fprop"]})
             if output.grad_fn is not None:
                 made[output.grad_fn] = name
+            shape = shape_of(module, given[0])
+            layer = layers.setdefault(name, {"module": name, "shape": shape, "dgrad": False, "calls": {}})
+            if layer["shape"] != shape:
+                return
+            layer["dgrad"] |= given[0].requires_grad
+            needs = given[0].requires_grad, module.weight.requires_grad
+            gradients = (way for way, is_needed in zip(DIRECTIONS[1:], needs) if is_needed and output.requires_grad)
+            for direction in (DIRECTIONS[0], *gradients):
+                layer["calls"][direction] = layer["calls"].get(direction, 0) + 1
 
         return hook
 
     for name, module in model.named_modules():
         if isinstance(module, torch.nn.Conv2d):
             hooks.append(module.register_forward_hook(see(name)))
-    output = model(*inputs)
+    with watched(lambda args: every.append(args[6])):
+        output = model(*inputs)
     for hook in hooks:
         hook.remove()
     edges = [[source, name] for node, name in made.items() for source in fed_by(node, made)]
     loss_of(output)
-    return {"layers": layers, "edges": edges, "left_out": len(left_out), **environment()}
+    listed = [{**layer, "directions": sorted(layer["calls"], key=DIRECTIONS.index)} for layer in layers.values()]
+    # Those that are not transposed.
+    left_out = every.count(False) - sum(layer["calls"]["fprop"] for layer in listed)
+    return {"layers": listed, "edges": edges, "left_out": max(left_out, 0), **environment()}
 
 
 def is_plain(module: Any, x: torch.Tensor) -> bool:

@@ -98,10 +98,12 @@ class Option:
     implementation: str
     layout: str
     time_ns: int
+    """Time of all its calls in a step."""
     workspace_bytes: int = 0
     algorithm: str | None = None
     error: float | None = None
     own_error: float | None = None
+    calls: int = 1
 
     @property
     def family(self) -> str:
@@ -165,7 +167,7 @@ def choice(slot: Slot, layout: str) -> Choice:
     """The best option of each pass while activations lie in `layout`; one of another layout pays for both changes."""
 
     def cost(it: Option) -> int:
-        return it.time_ns + (slot.x_ns + slot.y_ns if it.layout != layout else 0)
+        return it.time_ns + (it.calls * (slot.x_ns + slot.y_ns) if it.layout != layout else 0)
 
     best = {}
     for direction in slot.directions:

@@ -49,7 +49,11 @@ def confirm(task: dict[str, Any], say: Say) -> dict[str, Any]:
     said: list[str] = []
     layers = runtime.apply(model, task["plan"], said.append)
     times: dict[tuple[str, str, bool], int] = {}
+    # Time of all calls in one step: a module may run several times.
+    spent: dict[tuple[str, str, bool], int] = {}
     for turn, _ in enumerate(steps(model, inputs), 1):
+        times |= {key: min(ns, times.get(key, ns)) for key, ns in spent.items()}
+        spent.clear()
         off = turn % 2 == 0
         if turn == 2 + 2 * ROUNDS:
             break
@@ -58,7 +62,7 @@ def confirm(task: dict[str, Any], say: Say) -> dict[str, Any]:
 
             def seen(name: str, direction: str, ns: int, off: bool = off) -> None:
                 key = name, direction, off
-                times[key] = min(ns, times.get(key, ns))
+                spent[key] = spent.get(key, 0) + ns
 
             layer.clock = seen if turn > 1 else None
     rows = [

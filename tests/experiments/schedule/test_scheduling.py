@@ -88,6 +88,17 @@ def test_each_pass_gets_what_is_best_for_it() -> None:
     assert answer.modelled_ns["winograd F(4x4)"] == 1 + 40 + 120 + 30 + 30 + 50, "the input, too"
 
 
+def test_a_module_that_runs_several_times_in_a_step_counts_as_often() -> None:
+    """Three times, each but the first with a gradient of its input: its times, and changes around its calls."""
+    told = given()
+    told.layers[1]["calls"] = {"fprop": 3, "dgrad": 2, "wgrad": 3}
+    answer = scheduling.planned(job(), told)
+    assert answer.modelled_ns["PyTorch's own, nchw"] == 200 + 3 * 100 + 2 * 90 + 3 * 100
+    assert answer.modelled_ns["the plan"] == 1 + 40 + 100 + 3 * 30 + 2 * 30 + 3 * 50
+    (fprop,) = (row for row in outcome.rows(answer) if (row["layer"], row["direction"]) == ("b", "fprop"))
+    assert (fprop["time_ns"], fprop["own_ns"]) == (90, 300)
+
+
 def test_caps_and_numerics_narrow_it() -> None:
     assert names(answered(cap_bytes=500)) == {"a": ["fprop"], "b": ["fprop", "wgrad"]}
     assert names(answered(cap_bytes=0)) == {"a": [], "b": []}

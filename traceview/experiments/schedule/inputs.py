@@ -23,8 +23,9 @@ MODULE, SHAPE = "module", "shape"
 SOURCE = "measured on "
 MOST_LAYERS, MOST_EDGES = 2000, 10_000
 GRAPH = {"layers": tuple[Any, ...], "edges": tuple[tuple[str, ...], ...]}
-LAYER = {"module": str, "dgrad": bool, "shape": dict[str, int | str]}
-"""Types of what `traceview schedule` notes of a model, and of each of its layers."""
+LAYER = {"module": str, "dgrad": bool, "shape": dict[str, int | str], "calls": dict[str, int]}
+NEEDED = {"module", "dgrad", "shape"}
+"""Types of what `traceview schedule` notes of a model, and of each of its layers, and what none of these lacks."""
 Say = Callable[[str], None]
 Rows = list[dict[str, Any]]
 
@@ -135,9 +136,9 @@ def _graph(about: dict[str, Any], known: Iterable[tuple[Any, ...]]) -> dict[str,
         told = records.checked(about.get("graph"), GRAPH, "graph")
         layers = [records.checked(layer, LAYER, "graph") for layer in told["layers"]]
         edges = [(one, other) for one, other in told["edges"]]
-        shapes = {key(layer["shape"]) for layer in layers if {*layer} == {*LAYER}}
+        shapes = {key(layer["shape"]) for layer in layers if {*layer} >= NEEDED}
     except (InputError, KeyError, ValueError):
         return None
-    is_whole = all({*layer} == {*LAYER} and len(layer["shape"]) == len(SIZES) + 1 for layer in layers)
+    is_whole = all({*layer} >= NEEDED and len(layer["shape"]) == len(SIZES) + 1 for layer in layers)
     is_plain = 0 < len(layers) <= MOST_LAYERS and len(edges) <= MOST_EDGES
     return {"layers": layers, "edges": edges} if is_whole and is_plain and shapes <= {*known} else None

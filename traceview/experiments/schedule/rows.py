@@ -7,7 +7,7 @@ again, under another cap, without measuring.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
 
@@ -28,7 +28,8 @@ class Given:
     """Convolutions that a plan is for, in the order in which they run, and which feeds which."""
 
     layers: list[dict[str, Any]]
-    """Module and shape of each, and whether it needs the gradient of its input (`dgrad`)."""
+    """Module and shape of each, whether it needs the gradient of its input (`dgrad`), and, where that is known, the
+    number of its calls in a step, by pass (`calls`)."""
     edges: list[tuple[str, str]]
     about: Mapping[str, Any]
     """PyTorch, processor and threads."""
@@ -128,6 +129,8 @@ def slots_of(layers: Iterable[Row], rows: Iterable[Row]) -> tuple[list[Slot], di
             of_pass = [row for row in here if row["direction"] == direction]
             own_error = next((row.get("error") for row in of_pass if _is_own(row)), None)
             found = list(dict.fromkeys(filter(None, (option(row, own_error) for row in of_pass))))
+            calls = (layer.get("calls") or {}).get(direction) or 1
+            found = [replace(it, time_ns=calls * it.time_ns, calls=calls) for it in found]
             if any(it.backend == OWN and it.layout == "nchw" for it in found):
                 options += found
             told = [row["reason"] for row in of_pass if row.get("reason")]

@@ -57,11 +57,13 @@ def _given(job: Job) -> tuple[Job, Given]:
     """The layers, and the job with what they decide."""
     if inputs.is_factory(job.model):
         seen = work(job, job.task("shapes"))
-        # Each module once: with its first shape, as a plan is for one batch.
-        layers = list({layer["module"]: layer for layer in reversed(seen["layers"])}.values())[::-1]
+        layers = seen["layers"]
         if seen["left_out"]:
             left_out = "1 convolution" if seen["left_out"] == 1 else f"{seen['left_out']} convolutions"
-            job.say(f"{left_out} left out: not float32 on a CPU, padded otherwise, or no images")
+            job.say(
+                f"{left_out} left out: not of an nn.Conv2d, of another shape than its first, not float32 on a CPU, "
+                "padded otherwise, or no images"
+            )
         if not layers:
             raise InputError(f"{job.model} ran no torch.nn.Conv2d that can be measured.")
         about = {name: seen[name] for name in ("torch", "cpu", "threads")}
@@ -89,8 +91,9 @@ def _measured(job: Job, given: Given, journal: Journal) -> list[dict[str, Any]]:
         kinds[key(layer["shape"])] = layer if earlier is None or layer["dgrad"] > earlier["dgrad"] else earlier
     lacking = [layer for shape, layer in kinds.items() if not is_done(layer, by_shape.get(shape, ()))]
     known = f", {len(kinds) - len(lacking)} of them measured already" if len(lacking) < len(kinds) else ""
+    n_calls = sum((layer.get("calls") or {}).get("fprop", 1) for layer in given.layers)
     job.say(
-        f"{len(given.layers)} convolutions of {len(kinds)} shapes{known}; measuring on {job.n_threads} "
+        f"{n_calls} convolutions of {len(kinds)} shapes{known}; measuring on {job.n_threads} "
         f"thread{'s' * (job.n_threads > 1)}"
     )
     about: dict[str, Any] = dict(given.about)
