@@ -55,6 +55,44 @@ def test_a_guessed_gradient_is_found_with_less_confidence(tmp_path: Path) -> Non
     assert found.evidence[0] == "no call of Optimizer.zero_grad was recorded: without any they are added up"
 
 
+@pytest.mark.parametrize("freed", [380, 150.5])
+def test_what_is_released_after_the_forward_pass_has_begun_is_found(freed: float, tmp_path: Path) -> None:
+    """Each backward pass makes a gradient anew, of which zero_grad between forward and backward pass lets go."""
+    given = steps()
+    given.span("user", "Optimizer.zero_grad#SGD.zero_grad", 375, 385)
+    for at in (450, 1450, 2450):
+        allocated(given, at, at - 450 + 1000 + freed, size_bytes=10_000)
+    allocated(given, 1150, 1150.3, size_bytes=20_000)
+    found = answer(RULE, given, tmp_path)
+    assert found.status == "found" and found.problem.startswith("0.010 MB of gradients stay allocated")
+    assert found.place == "The peak is in the forward pass of step 2"
+    assert found.evidence[0] == "they are released, but only after the forward pass has begun"
+
+
+def test_what_one_step_alone_releases_late_is_not(tmp_path: Path) -> None:
+    given = steps()
+    for at, freed in ((450, 1380), (1450, 2010), (2450, 2990)):
+        allocated(given, at, freed, size_bytes=10_000)
+    allocated(given, 1150, 1150.3, size_bytes=20_000)
+    assert answer(RULE, given, tmp_path).status == "not found"
+
+
+def test_what_is_never_released_and_made_anew_is_not(tmp_path: Path) -> None:
+    """Releases by a thread of gloo are not recorded on a CPU: each step seems to leave its buffer."""
+    given = steps(n=4)
+    for at in (450, 1450, 2450, 3450):
+        allocated(given, at, None, size_bytes=10_000)
+    allocated(given, 3150, 3150.3, size_bytes=20_000)
+    assert answer(RULE, given, tmp_path).status == "not found"
+
+
+def test_gradients_of_the_step_whose_backward_pass_is_at_the_peak_are_not(tmp_path: Path) -> None:
+    given = steps("backward")
+    for at in (450, 1450, 2450):
+        allocated(given, at, at + 930, size_bytes=10_000)
+    assert answer(RULE, given, tmp_path).status == "not found"
+
+
 @pytest.mark.parametrize(
     ("case", "peak_in"),
     [("released", "forward"), ("small", "forward"), ("bucket", "forward"), ("untrained", "forward"),
