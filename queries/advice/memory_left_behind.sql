@@ -5,7 +5,7 @@
 -- the number of steps, until a step finds none."""
 -- cost = "None, where what is kept is not needed; a number or a detached tensor needs a fraction of it."
 -- unless = "The program fills a buffer of limited size, as for replay, or keeps its results on purpose."
--- needs = ["allocations"]
+-- needs = ["allocations", "steps_to_leave_memory"]
 -- [fix]
 -- pytorch = """loss.item() or loss.detach() in place of loss where it is kept; no retain_graph=True; del what is not
 -- needed"""
