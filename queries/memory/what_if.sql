@@ -44,7 +44,10 @@ WITH kind AS (
     WHERE r.kind = 'module' AND r.start_ns < g.until_ns
 ), module AS (
     SELECT a.rank, a.device, m.path, m.class, m.depth, any_value(a.peak_bytes) AS peak_bytes,
-        sum(a.size_bytes) AS size_bytes
+        sum(a.size_bytes) AS size_bytes,
+        -- Whether it would be computed again at the peak.
+        EXISTS (FROM memory_peaks p JOIN within i ON i.rank = p.rank AND i.layer = p.layer WHERE p.phase = 'backward'
+            AND p.rank = a.rank AND p.device IS NOT DISTINCT FROM a.device AND i.module = m.path) AS is_again
     FROM activation a
     JOIN within w ON w.rank = a.rank AND w.layer = a.layer
     JOIN modules m ON m.rank = w.rank AND m.path = w.module AND m.depth > 0 AND m.class IS NOT NULL
@@ -52,7 +55,7 @@ WITH kind AS (
     GROUP BY ALL
 ), class AS (
     SELECT rank, device, class, depth, any_value(peak_bytes) AS peak_bytes, count(*) AS n, list(path) AS paths,
-        sum(size_bytes) - max(size_bytes) AS saved_bytes
+        bool_or(is_again) AS is_again, sum(size_bytes) - if(bool_or(is_again), max(size_bytes), 0) AS saved_bytes
     FROM module GROUP BY rank, device, class, depth HAVING count(*) > 1
     QUALIFY row_number() OVER (PARTITION BY rank, device ORDER BY saved_bytes DESC, class, depth) <= 3
 ), forward AS (
@@ -96,7 +99,9 @@ WITH kind AS (
     UNION ALL
     SELECT c.rank, c.device, 2, format('checkpointing of each {} ({} of them)', c.class, c.n), NULL, c.saved_bytes,
         c.peak_bytes, r.cost_ns,
-        'the peak is in the backward pass, which holds one of them at a time; their inputs stay, which is not taken off'
+        if(c.is_again, 'the peak is in the backward pass, which holds one of them at a time',
+            'the peak is not known to be in the backward pass of one of them, so that none is held')
+            || '; their inputs stay, which is not taken off'
     FROM class c LEFT JOIN repeated r USING (rank, class, depth)
     WHERE r.device IS NOT DISTINCT FROM c.device AND c.saved_bytes > 0
     UNION ALL

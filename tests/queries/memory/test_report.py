@@ -101,7 +101,7 @@ def test_reserved_and_not_allocated(tmp_path: Path) -> None:
 
 
 def blocks() -> Given:
-    """A step whose peak is in its backward pass: three blocks keep 1000, 2000 and 4000 bytes."""
+    """A step whose peak is in the last block's backward pass: three blocks keep 1000, 2000 and 4000 bytes."""
     given = Given()
     given.device("V100", memory_bytes=100_000)
     given.add("ranks", world_size=4)
@@ -113,7 +113,8 @@ def blocks() -> Given:
         given.op("aten::mm", at + 1, at + 5, [(4, 4), (4, 4)])
         given.kernel("gemm", at + 2, at + 4, launched=at + 2)
         allocated(given, at + 2, 90, size_bytes=size, device=0)
-    given.op(BACKWARD, 50, 80)
+    given.rows["ops"][-1]["sequence"] = 7
+    given.add("ops", name=BACKWARD, pid=1, tid=1, start_ns=50_000, dur_ns=30_000, sequence=7, forward_thread=1)
     allocated(given, 60, None, size_bytes=500, device=0)
     allocated(given, None, None, how="noted", kind="optimizer_state", size_bytes=800, device=0)
     allocated(given, None, None, how="noted", kind="parameter", size_bytes=400, device=0)
@@ -130,6 +131,21 @@ def test_bounds_of_changes(tmp_path: Path) -> None:
     assert rows["activations in half precision"]["saved_bytes"] == 3500
     assert rows["optimizer state in 8 bits"]["saved_bytes"] == 600
     assert "gradients released before the forward pass" not in rows, "the peak is in the backward pass"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("operator", ["aten::nll_loss_forward", BACKWARD])
+def test_checkpointing_saves_the_activations_of_all_modules_where_none_is_computed_again_at_the_peak(
+    operator: str, tmp_path: Path
+) -> None:
+    """The peak of a language model is at its loss, or in the backward pass of that."""
+    given = blocks()
+    given.op(operator, 45, 48)
+    allocated(given, 46, 47, size_bytes=700, device=0)
+    rows = {row["change"]: row for row in section(given.open(tmp_path), "memory/what_if")}
+    checkpointed = rows["checkpointing of each Block (3 of them)"]
+    assert (checkpointed["saved_bytes"], checkpointed["cost_ns"]) == (7000, 6000)
+    assert "none is held" in checkpointed["assumes"]
 
 
 @pytest.mark.slow
