@@ -117,6 +117,9 @@ WITH kind AS (
         k.state_bytes * (1 - 1.0 / r.world_size), k.peak_bytes, NULL,
         'every rank holds all of it now; what gathers parameters is not counted'
     FROM kind k JOIN raw.ranks r ON r.rank = k.rank WHERE k.state_bytes > 0 AND r.world_size > 1
+        -- Ranks that get a part of the gradients, or hand out parameters that they updated, share the state already.
+        AND NOT EXISTS (FROM raw.ops o WHERE o.rank = k.rank AND (contains(o.name, 'reduce_scatter')
+            OR (o.phase = 'optimizer' AND regexp_matches(o.name, '^_?c10d.*(broadcast|all_?gather)'))))
     UNION ALL
     SELECT rank, device, 6, 'gradients released before the forward pass', NULL, gradient_bytes, peak_bytes, NULL,
         'zero_grad(set_to_none=True) before the forward pass, and no accumulation over steps'

@@ -282,6 +282,25 @@ def test_optimizer_state_sharded_over_the_ranks_of_the_job(tmp_path: Path) -> No
     assert pick(alone, "change") == [("optimizer state in 8 bits",)]
 
 
+@pytest.mark.parametrize(
+    ("operator", "phase", "is_sharded"),
+    [("c10d::_reduce_scatter_base_", "backward", True), ("c10d::broadcast_", "optimizer", True),
+     ("c10d::broadcast_", "forward", False), ("c10d::allgather_", "forward", False),
+     ("c10d::allreduce_", "backward", False)],
+)  # fmt: skip
+def test_optimizer_state_that_is_sharded_is_not_offered_it(
+    operator: str, phase: str, is_sharded: bool, tmp_path: Path
+) -> None:
+    """FSDP scatters gradients, ZeroRedundancyOptimizer sends parameters; SyncBatchNorm and DDP send statistics."""
+    given = Given()
+    given.span("phase", phase, 0, 10)
+    given.op(operator, 1, 5)
+    allocated(given, None, None, how="noted", kind="optimizer_state", size_bytes=800)
+    write(tmp_path, given, world_size=4)
+    changes = {row["change"] for row in section(connected(tmp_path), "memory/what_if")}
+    assert ("optimizer state sharded over 4 ranks" not in changes) == is_sharded
+
+
 def test_half_precision_halves_what_operators_on_float32_keep(tmp_path: Path) -> None:
     """An operator on float32 keeps 1000 bytes; those on half precision keep 600 and 90."""
     given = Given()
