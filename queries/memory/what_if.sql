@@ -20,6 +20,15 @@ WITH kind AS (
         sum(size_bytes) FILTER (kind = 'optimizer_state') AS state_bytes,
         sum(size_bytes) FILTER (kind = 'gradient' AND (step IS NULL OR step < peak_step)) AS gradient_bytes
     FROM alive_at_peak GROUP BY rank, device
+), narrow AS (
+    -- State of each element of a parameter has as many elements; what is smaller is of none.
+    SELECT a.rank, a.device, bool_or(p.elements IS NULL) AS is_assumed,
+        sum(if(p.elements IS NULL, 0.75 * a.size_bytes, greatest(a.size_bytes - p.elements, 0))) AS saved_bytes
+    FROM alive_at_peak a
+    LEFT JOIN (SELECT a.rank, a.label, max(a.size_bytes / w.parameter_bytes) AS elements FROM allocations a
+        JOIN processes w ON w.rank = a.rank WHERE a.kind = 'parameter' GROUP BY a.rank, a.label) p
+        ON p.rank = a.rank AND p.label = regexp_extract(a.label, '^(.+)\.', 1)
+    WHERE a.kind = 'optimizer_state' GROUP BY a.rank, a.device
 ), activation AS (
     SELECT a.rank, a.device, a.layer, any_value(a.peak_bytes) AS peak_bytes, sum(a.size_bytes) AS size_bytes,
         sum(a.size_bytes) FILTER (contains(o.types, '"float"') AND NOT regexp_matches(o.types, 'Half|BFloat'))
@@ -109,9 +118,9 @@ WITH kind AS (
         'what operators on float32 keep is halved; copies of the parameters in half precision are not counted'
     FROM activation GROUP BY rank, device HAVING sum(wide_bytes) > 0
     UNION ALL
-    SELECT rank, device, 4, 'optimizer state in 8 bits', NULL, state_bytes * 0.75, peak_bytes, NULL,
-        'the state is in float32 now; scales of blocks are not counted'
-    FROM kind WHERE state_bytes > 0
+    SELECT k.rank, k.device, 4, 'optimizer state in 8 bits', NULL, n.saved_bytes, k.peak_bytes, NULL,
+        if(n.is_assumed, 'the state is in float32 now; ', '') || 'scales of blocks are not counted'
+    FROM kind k JOIN narrow n ON n.rank = k.rank AND n.device IS NOT DISTINCT FROM k.device WHERE n.saved_bytes > 0
     UNION ALL
     SELECT k.rank, k.device, 5, format('optimizer state sharded over {} ranks', r.world_size), NULL,
         k.state_bytes * (1 - 1.0 / r.world_size), k.peak_bytes, NULL,

@@ -32,6 +32,7 @@
 -- flags = "switches of the framework, as JSON"
 -- environment = "environment variables that change how a step runs, as JSON"
 -- batch = "samples per step"
+-- parameter_bytes = "of an element of the model's parameters; of the widest where they differ"
 -- copy_bytes_per_s = "what the fastest of a few copies read and wrote, measured after the recording of a CPU"
 -- loads = """how the DataLoaders load that gave batches while recording, that of training first, then that of most
 -- batches"""
@@ -115,6 +116,8 @@ SELECT rank,
     TRY_CAST(facts->>'$.usage.involuntary_switches' AS BIGINT) AS involuntary_switches,
     gpus, facts->'$.flags' AS flags, facts->'$.environment' AS environment,
     TRY_CAST(facts->>'$.model.batch' AS BIGINT) AS batch,
+    list_max(list_transform(TRY_CAST(facts->'$.model.parameter_dtypes' AS VARCHAR[]),
+        lambda dtype: TRY_CAST(regexp_extract(dtype, '\d+') AS BIGINT) / 8)) AS parameter_bytes,
     TRY_CAST(facts->>'$.copy_bytes_per_s' AS BIGINT) AS copy_bytes_per_s,
     array_to_string(list_transform(loaders, lambda l: concat_ws(', ',
         CASE l.workers WHEN 0 THEN 'no workers' WHEN 1 THEN '1 worker' ELSE l.workers || ' workers' END,

@@ -283,6 +283,29 @@ def test_optimizer_state_sharded_over_the_ranks_of_the_job(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(
+    ("dtypes", "state_bytes", "saved_bytes"),
+    [(["float32"], 400, 600), (["bfloat16"], 200, 200), (["bfloat16"], 400, 600), (["float32"], 100, None),
+     (["bfloat16", "float32"], 400, 600)],
+)  # fmt: skip
+def test_eight_bits_save_what_the_state_is_wider(
+    dtypes: list[str], state_bytes: int, saved_bytes: int | None, tmp_path: Path
+) -> None:
+    """A hundred elements and two pieces of state for each, one of which counts steps: it stays."""
+    given = Given()
+    given.about = {"model": {"parameter_dtypes": dtypes}}
+    given.op("aten::mm", 1, 5)
+    size = 400 if "float32" in dtypes else 200
+    allocated(given, None, None, how="noted", kind="parameter", label="fc.weight", size_bytes=size)
+    for name in ("exp_avg", "exp_avg_sq"):
+        facts = {"kind": "optimizer_state", "label": f"fc.weight.{name}", "size_bytes": state_bytes}
+        allocated(given, None, None, how="noted", **facts)
+    allocated(given, None, None, how="noted", kind="optimizer_state", label="fc.weight.step", size_bytes=4)
+    rows = {row["change"]: row for row in section(given.open(tmp_path), "memory/what_if")}
+    row = rows.get("optimizer state in 8 bits", {"saved_bytes": None, "assumes": "scales of blocks are not counted"})
+    assert (row["saved_bytes"], row["assumes"]) == (saved_bytes, "scales of blocks are not counted")
+
+
+@pytest.mark.parametrize(
     ("operator", "phase", "is_sharded"),
     [("c10d::_reduce_scatter_base_", "backward", True), ("c10d::broadcast_", "optimizer", True),
      ("c10d::broadcast_", "forward", False), ("c10d::allgather_", "forward", False),
