@@ -81,14 +81,25 @@ WITH kind AS (
     SELECT rank, device, memory_bytes FROM raw.devices WHERE kind <> 'cpu'
     UNION ALL
     SELECT rank, NULL, machine_bytes FROM processes
+), sharing AS (
+    -- Ranks that get a part of the gradients, or hand out parameters that they updated, share the optimizer's state.
+    SELECT DISTINCT rank FROM raw.ops WHERE contains(name, 'reduce_scatter')
+        OR (phase = 'optimizer' AND regexp_matches(name, '^_?c10d.*(broadcast|all_?gather)'))
 ), moment AS (
     -- With a larger batch the peak may be at another moment: in the backward pass instead of the optimizer.
-    SELECT e.rank, e.device, e.sum_bytes, sum(if(a.kind IN ('activation', 'input', 'temporary', 'workspace')
-            AND a.program IS NULL AND a.phase IS DISTINCT FROM 'optimizer', e.bytes, 0)) OVER timed AS growing_bytes,
-        -- The temporary buffer of a program of XLA holds gradients too, its results new parameters.
-        sum(if((a.kind = 'unknown' AND a.allocated_ns IS NOT NULL) OR a.program IS NOT NULL, e.bytes, 0))
-            OVER timed AS unknown_bytes
-    FROM memory_events e JOIN allocations a ON a.id = e.id
+    SELECT e.rank, e.device, e.sum_bytes, sum(if(e.grows, e.bytes, 0)) OVER timed AS growing_bytes,
+        sum(if(e.grows IS NULL, e.bytes, 0)) OVER timed AS unknown_bytes
+    FROM (
+        SELECT e.*, CASE
+            -- The temporary buffer of a program of XLA holds gradients too, its results new parameters.
+            WHEN a.program IS NOT NULL OR (a.kind = 'unknown' AND a.allocated_ns IS NOT NULL) THEN NULL
+            WHEN a.kind NOT IN ('activation', 'input', 'temporary', 'workspace') OR a.phase = 'optimizer' THEN false
+            -- Gradients that are copied elsewhere, parameters that are gathered or copied to another type do not grow.
+            WHEN a.kind = 'temporary' AND a.phase = 'backward' OR a.kind <> 'input' AND a.op_name = 'aten::_to_copy'
+                OR a.kind IN ('temporary', 'workspace') AND e.rank IN (FROM sharing) THEN NULL
+            ELSE true END AS grows
+        FROM memory_events e JOIN allocations a ON a.id = e.id
+    ) e
     WINDOW timed AS (PARTITION BY e.rank, e.device ORDER BY e.place)
 ), largest AS (
     SELECT m.rank, m.device, any_value(r.memory_bytes) AS memory_bytes,
@@ -100,7 +111,8 @@ WITH kind AS (
 ), change AS (
     SELECT k.rank, k.device, 1 AS place, 'a larger batch' AS change, m.it.factor AS batch_factor,
         CAST(NULL AS DOUBLE) AS saved_bytes, k.peak_bytes, CAST(NULL AS DOUBLE) AS cost_ns,
-        format('activations, input and temporary data grow with it, {:.2f} GB do not; all {:.2f} GB can be used',
+        format('activations, input and what forward passes need for a moment grow with it, {:.2f} GB do not; '
+                || 'all {:.2f} GB can be used',
             m.it.fixed_bytes / 1e9, m.memory_bytes / 1e9) AS assumes
     FROM kind k JOIN largest m ON m.rank = k.rank AND m.device IS NOT DISTINCT FROM k.device
     -- Where more than that was allocated for purposes that are not known, they may grow too.
@@ -126,9 +138,7 @@ WITH kind AS (
         k.state_bytes * (1 - 1.0 / r.world_size), k.peak_bytes, NULL,
         'every rank holds all of it now; what gathers parameters is not counted'
     FROM kind k JOIN raw.ranks r ON r.rank = k.rank WHERE k.state_bytes > 0 AND r.world_size > 1
-        -- Ranks that get a part of the gradients, or hand out parameters that they updated, share the state already.
-        AND NOT EXISTS (FROM raw.ops o WHERE o.rank = k.rank AND (contains(o.name, 'reduce_scatter')
-            OR (o.phase = 'optimizer' AND regexp_matches(o.name, '^_?c10d.*(broadcast|all_?gather)'))))
+        AND k.rank NOT IN (FROM sharing)
     UNION ALL
     SELECT rank, device, 6, 'gradients released before the forward pass', NULL, gradient_bytes, peak_bytes, NULL,
         'zero_grad(set_to_none=True) before the forward pass, and no accumulation over steps'

@@ -185,6 +185,34 @@ def test_the_batch_is_bounded_by_the_moment_that_grows(tmp_path: Path) -> None:
     assert row["batch_factor"] == (10_000 - 500) / 1000
 
 
+@pytest.mark.slow
+def test_gradients_that_are_copied_elsewhere_do_not_grow_with_the_batch(tmp_path: Path) -> None:
+    """3000 bytes of the backward pass: with autocast and under DistributedDataParallel products make such ones."""
+    given = blocks()
+    given.op("aten::t", 62, 72)
+    allocated(given, 63, 71, size_bytes=3000, device=0)
+    (row,) = [row for row in section(given.open(tmp_path), "memory/what_if") if row["change"] == "a larger batch"]
+    assert row["batch_factor"] == (100_000 - 800 - 400 - 500 - 3000) / 7000
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("operator", "scatters", "is_named"),
+    [("aten::_to_copy", False, False), ("aten::stack", False, True), ("aten::stack", True, False)],
+)
+def test_no_batch_is_named_where_copies_or_gathered_parameters_are_most(
+    operator: str, scatters: bool, is_named: bool, tmp_path: Path
+) -> None:
+    """FSDP gathers parameters that it then lets go; autocast copies them to another type."""
+    given = blocks()
+    given.op(operator, 40, 45)
+    allocated(given, 41, 46, size_bytes=8000, device=0)
+    if scatters:
+        given.op("c10d::_reduce_scatter_base_", 81, 82)
+    changes = {row["change"] for row in section(given.open(tmp_path), "memory/what_if")}
+    assert ("a larger batch" in changes) == is_named
+
+
 def test_no_batch_is_named_where_most_of_what_may_grow_is_of_an_unknown_kind(tmp_path: Path) -> None:
     given = blocks()
     allocated(given, 95, None, size_bytes=7000, device=0)
