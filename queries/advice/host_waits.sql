@@ -2,7 +2,7 @@
 -- doc = """Idle time of the device because the host was waiting for it (in a synchronisation or a blocking copy) and so
 -- had queued nothing more (`synchronisation` in `report idle`). The bound is the idle gaps that begin while the host
 -- waits, and what it waits in others, without loading data and allocating in them, averaged over the devices of a
--- rank."""
+-- rank; of a gap most of which came after the launch of what ended it, only what is waited until then."""
 -- why = """The host queues work ahead of the device. Reading a value (.item(), float(loss), printing) or a blocking
 -- copy makes the host wait until the queue is empty, and the device then waits for the host to fill it again."""
 -- cost = "Values are available later or less often."

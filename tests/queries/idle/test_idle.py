@@ -86,6 +86,30 @@ def test_a_call_that_ended_long_before_is_not_what_the_device_waited_for(
         assert causes(connection) == {cause: 400}
 
 
+@pytest.mark.parametrize(
+    ("launched", "waited", "found"),
+    [
+        # Launched before the host waits, after the device ran dry or before.
+        (110, (150, 990), {"unknown": 400}),
+        (50, (90, 990), {"unknown": 400}),
+        # Launched after the wait, in the first half of the gap and in the second.
+        (210, (90, 150), {"synchronisation": 50, "unknown": 350}),
+        (310, (90, 150), {"synchronisation": 400}),
+        # Launched by another thread while the host waits.
+        (210, (90, 990), {"synchronisation": 111, "unknown": 289}),
+    ],
+)
+def test_with_work_in_the_queue_the_device_does_not_wait_for_a_host_that_waits(
+    launched: float, waited: tuple[float, float], found: dict[str, float], tmp_path: Path
+) -> None:
+    given = training(1)
+    given.kernel(GEMM, 0, 100, launched=0)
+    given.call("hipMemcpyWithStream", *waited)
+    given.kernel(GEMM, 500, 1000, launched=launched)
+    with given.open(tmp_path) as connection:
+        assert causes(connection) == found
+
+
 @pytest.mark.long
 def test_what_another_thread_waits_for_is_no_cause(tmp_path: Path) -> None:
     given = training(1)
