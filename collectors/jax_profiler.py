@@ -9,7 +9,8 @@ Under `traceview collect -- python train.py`, or alone, where traceview is not i
 `rank-NNNN.meta.json`.
 
 A step ends with a compiled function (`jax.jit`, called from outside of any other) that gives back what it was given: a
-state, that is at least two arrays in the same structure. In a program without one it ends with the first compiled
+state, that is at least two arrays in the same structure, with parameters that it computed: Flax' `nnx.jit` gives a
+model that is only evaluated back, too, as it was. In a program without one a step ends with the first compiled
 function that is called again. A program's own marks (`jax.profiler.StepTraceAnnotation`) or its own word
 (`import sys; sys.audit("traceview.step")`) count more. Steps are marked as `train`, unless the program marks its own.
 Layers are the program's `jax.named_scope`s, which stand in the operators' names.
@@ -63,13 +64,11 @@ class JaxRecorder(Recorder):
         return True
 
     @safely
-    def leave(self, function, arguments, result):
+    def leave(self, function, args, kwargs, result):
         """The outermost function returned; `result` is None where it raised."""
         self.outermost.is_open = False
         if function.keeps_state is None and result is not None:
-            states = states_of(arguments, result)
-            function.keeps_state = bool(states)
-            self.facts.see_call(function, states, arguments)
+            function.keeps_state = self._is_training(function, args, kwargs, result)
         self.tool.last_result = result
         if jax.default_backend() == "cpu":
             jax.block_until_ready(result)
@@ -83,6 +82,16 @@ class JaxRecorder(Recorder):
             self.unit_ended(FORWARD, function)
         else:
             self.passed(function)
+
+    def _is_training(self, function, args, kwargs, result):
+        arguments, parts = (*args, *kwargs.values()), parts_of(result)
+        trained = {id(array) for state in alike(parts, arguments) for array in parameters_of(state)}
+        is_training = bool(trained) and any(id(array) in trained for array in computed(function, args, kwargs, result))
+        if is_training and self.steps.is_better(OPTIMIZER):
+            # It has the facts of an evaluation.
+            self.facts.model = Model()
+        self.facts.see_call(function, alike(arguments, parts), arguments)
+        return is_training
 
     def _is_called_again(self, function):
         function.calls += 1
@@ -189,15 +198,25 @@ class Facts:
         return facts
 
 
-def states_of(arguments, result):
-    """Return arguments that the result holds again: the same structure of at least two arrays of the same shapes.
-
-    Flax' `nnx.jit` gives back a tuple of all that a function was given, before its own result.
-    """
+def parts_of(result):
+    """Return a result and its parts; Flax' `nnx.jit` returns all that a function was given as the first of them."""
     parts = result if isinstance(result, (tuple, list)) else ()
     inner = parts[0] if parts and isinstance(parts[0], tuple) else ()
-    given = {signature(output) for output in (result, *parts, *inner)}
-    return [argument for argument in arguments if signature(argument) in given and signature(argument) is not None]
+    return (result, *parts, *inner)
+
+
+def alike(values, others):
+    """Return values that are states and that others hold, too: the same structure of arrays of the same shapes."""
+    known = {signature(other) for other in others} - {None}
+    return [value for value in values if signature(value) in known]
+
+
+def computed(function, args, kwargs, result):
+    """Return arrays of a result but those that the function was given, as its program says, which JAX has at hand."""
+    arrays = jax.tree_util.tree_leaves(result)
+    program = function.trace(*args, **kwargs).jaxpr.jaxpr
+    given = {id(variable) for variable in program.invars}
+    return [array for array, variable in zip(arrays, program.outvars) if id(variable) not in given]
 
 
 def signature(value):
@@ -213,7 +232,7 @@ def parameters_of(state):
     nnx = sys.modules.get("flax.nnx")
     if nnx is not None:
         leaves = jax.tree_util.tree_leaves(state, is_leaf=lambda leaf: isinstance(leaf, nnx.Variable))
-        trained = [leaf[...] for leaf in leaves if isinstance(leaf, nnx.Param)]
+        trained = jax.tree_util.tree_leaves([leaf for leaf in leaves if isinstance(leaf, nnx.Param)])
         if trained:
             return trained
     return jax.tree_util.tree_leaves(getattr(state, "params", state))
@@ -234,7 +253,7 @@ class Followed:
             result = self.function(*args, **kwargs)
             return result
         finally:
-            self.recorder.leave(self, (*args, *kwargs.values()), result)
+            self.recorder.leave(self, args, kwargs, result)
 
     def __getattr__(self, name):
         return getattr(self.function, name)

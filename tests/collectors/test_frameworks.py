@@ -213,6 +213,42 @@ print(state)
     assert described(tmp_path)["model"]["parameters"] == 5
 
 
+def test_a_jax_function_that_gives_back_its_parameters_as_they_were_evaluates(tmp_path):
+    """As Flax' `nnx.jit` gives all back that an evaluation was given, here before training and within it."""
+    need("jax")
+    body = """
+import jax, jax.numpy as jnp
+
+@jax.jit
+def eval_step(state, metrics, x):
+    with jax.named_scope("evaluated"):
+        loss = (x @ state["w"] + state["b"]).sum()
+    return state, jax.tree.map(lambda metric: metric + loss, metrics)
+
+@jax.jit
+def train_step(state, x):
+    gradients = jax.grad(lambda state: ((x @ state["w"] + state["b"]) ** 2).sum())(state)
+    return jax.tree.map(lambda array, gradient: array - 0.01 * gradient, state, gradients)
+
+state, metrics = {"w": jnp.ones((4, 5)), "b": jnp.ones(5)}, {"loss": 0.0}
+for number in range(12):
+    if number % 4 == 0:
+        for _ in range(8):
+            _, metrics = eval_step(state, metrics, jnp.ones((64, 4)))
+    state = train_step(state, jnp.ones((8, 4)))
+"""
+    done = run(tmp_path, program(tmp_path, body))
+    assert done.returncode == 0 and "second optimizer" not in done.stderr, done.stderr
+    about = described(tmp_path)
+    assert (about["steps"]["source"], about["steps"]["recorded"], about["cost"]["bare_steps"]) == ("optimizer", 3, 6)
+    assert (about["model"]["name"], about["model"]["parameters"], about["model"]["batch"]) == ("train_step", 25, 8)
+    connection = opened(tmp_path)
+    assert steps(connection) == [3, 4, 5]
+    named = "SELECT count(DISTINCT step), count(*) FROM ops WHERE regexp_matches(name, '{}') AND step IS NOT NULL"
+    assert rows(connection, named.format("eval_step|evaluated")) == [(0, 0)]
+    assert rows(connection, named.format("train_step"))[0][0] == 3
+
+
 def test_jax_programs_that_mark_their_steps_keep_their_marks(tmp_path):
     need("jax")
     body = """

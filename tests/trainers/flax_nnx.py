@@ -64,7 +64,7 @@ for step in range(12):
         metrics.compute()
         metrics.reset()
         model.eval()
-        for _ in range(2):
+        for _ in range(8):
             eval_step(model, metrics, rngs, batch())
         metrics.compute()
         metrics.reset()
