@@ -68,7 +68,8 @@ class JaxRecorder(Recorder):
         """The outermost function returned; `result` is None where it raised."""
         self.outermost.is_open = False
         if function.keeps_state is None and result is not None:
-            function.keeps_state = self._is_training(function, args, kwargs, result)
+            # A validation of Keras keeps a state of metrics.
+            function.keeps_state = not self.is_evaluating and self._is_training(function, args, kwargs, result)
         self.tool.last_result = result
         if jax.default_backend() == "cpu":
             jax.block_until_ready(result)

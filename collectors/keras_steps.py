@@ -74,12 +74,15 @@ def passing_by(function):
 
     @functools.wraps(function)
     def call(*args, **kwargs):
+        found = recorder()
+        if found is None:
+            return function(*args, **kwargs)
+        found.is_evaluating = True
         try:
             return function(*args, **kwargs)
         finally:
-            found = recorder()
-            if found is not None:
-                found.passed(function)
+            found.is_evaluating = False
+            found.passed(function)
 
     return call
 

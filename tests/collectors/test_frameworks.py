@@ -299,6 +299,28 @@ for _ in range(4):
         assert ("optimizer",) in rows(connection, "SELECT DISTINCT layer FROM ops")
 
 
+def test_what_keras_validates_on_jax_is_in_no_step_of_fit(tmp_path):
+    """Before fit and within it, each time more batches than another optimizer may step in a round."""
+    need("keras", "jax")
+    body = """
+import keras, numpy as np
+model = keras.Sequential([keras.Input((6,)), keras.layers.Dense(5, activation="relu"), keras.layers.Dense(3)])
+model.compile(optimizer="adam", loss="mse", metrics=["mae"])
+x, y = np.ones((96, 6), "float32"), np.ones((96, 3), "float32")
+model.evaluate(x, y, batch_size=12, verbose=0)
+model.fit(x, y, batch_size=8, epochs=3, validation_data=(x, y), verbose=0)
+"""
+    done = run(tmp_path, program(tmp_path, body), options=["--wait", "14"], KERAS_BACKEND="jax")
+    assert done.returncode == 0 and "second optimizer" not in done.stderr, done.stderr
+    about = described(tmp_path)
+    assert (about["steps"]["source"], about["steps"]["first"], about["steps"]["recorded"]) == ("optimizer", 15, 3)
+    assert (about["model"]["batch"], about["cost"]["bare_steps"]) == (8, 13 + 17)
+    connection = opened(tmp_path)
+    # Of each layer the product of its output and those of its gradients; the input has none.
+    products = "SELECT step, sum(matrix_flop) FROM op_costs WHERE step IS NOT NULL GROUP BY 1 ORDER BY 1"
+    assert rows(connection, products) == [(step, 2 * 8 * (2 * 6 * 5 + 3 * 5 * 3)) for step in (15, 16, 17)]
+
+
 ASKS = """
 import os, pathlib, signal, time
 raw, seen = pathlib.Path(os.environ["TRACEVIEW_DIR"]), []

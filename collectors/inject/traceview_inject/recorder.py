@@ -52,7 +52,8 @@ class Recorder:
         self.steps = Steps(self.advance)
         self.step_range = self.sigterm = self.usage = self.thread = None
         self.garbage = garbage.Pauses()
-        self.is_in_library = False
+        # Whether such a library validates or predicts: what ends meanwhile does not train.
+        self.is_in_library = self.is_evaluating = False
         self.repeats = bool(self.options["every"] or self.options["on_signal"])
         self.since, self.asked, self.published, self.watched_until = 1, 0, None, 0
         self.has_ended = False
