@@ -8,10 +8,10 @@ Under `traceview collect -- python train.py`, or alone, where traceview is not i
 `traceview_inject.raw`. Each process that runs steps leaves `capture/raw/rank-NNNN.xplane.pb` and
 `rank-NNNN.meta.json`.
 
-A step ends with a compiled function (`jax.jit`, called from outside of any other) that gives back what it was given: a
-state, that is at least two arrays in the same structure, with parameters that it computed: Flax' `nnx.jit` gives a
-model that is only evaluated back, too, as it was. In a program without one a step ends with the first compiled
-function that is called again. A program's own marks (`jax.profiler.StepTraceAnnotation`) or its own word
+A step ends with a compiled function (`jax.jit` or `jax.pmap`, called from outside of any other) that gives back what
+it was given: a state, that is at least two arrays in the same structure, with parameters that it computed: Flax'
+`nnx.jit` gives a model that is only evaluated back, too, as it was. In a program without one a step ends with the first
+compiled function that is called again. A program's own marks (`jax.profiler.StepTraceAnnotation`) or its own word
 (`import sys; sys.audit("traceview.step")`) count more. Steps are marked as `train`, unless the program marks its own.
 Layers are the program's `jax.named_scope`s, which stand in the operators' names.
 
@@ -153,9 +153,12 @@ class Facts:
     def see_call(self, function, states, arguments):
         """A compiled function returned for the first time: the first state that it kept are the parameters."""
         if states:
-            self.model.see_variables(parameters_of(states[0]))
+            parameters = parameters_of(states[0])
             self.model.name = self.model.name or function.__name__
             rest = [argument for argument in arguments if all(argument is not state for state in states)]
+            if function.is_mapped:
+                parameters, rest = list(map(of_one_device, parameters)), jax.tree_util.tree_map(of_all, rest)
+            self.model.see_variables(parameters)
             self.model.see_arguments(rest)
 
     @property
@@ -215,6 +218,8 @@ def alike(values, others):
 def computed(function, args, kwargs, result):
     """Return arrays of a result but those that the function was given, as its program says, which JAX has at hand."""
     arrays = jax.tree_util.tree_leaves(result)
+    if function.is_mapped:  # JAX says nothing of its program.
+        return arrays
     program = function.trace(*args, **kwargs).jaxpr.jaxpr
     given = {id(variable) for variable in program.invars}
     return [array for array, variable in zip(arrays, program.outvars) if id(variable) not in given]
@@ -239,12 +244,25 @@ def parameters_of(state):
     return jax.tree_util.tree_leaves(getattr(state, "params", state))
 
 
+def of_one_device(array):
+    """Shape of an array that `jax.pmap` divides among devices, as each of them has it."""
+    shape = shape_of(array)
+    return jax.ShapeDtypeStruct(shape[1:], array.dtype) if shape else array
+
+
+def of_all(array):
+    """Shape of an array that `jax.pmap` divides among devices, without its axis of devices."""
+    shape = shape_of(array)
+    return jax.ShapeDtypeStruct((math.prod(shape[:2]), *shape[2:]), array.dtype) if shape else array
+
+
 class Followed:
     """A compiled function that tells the recorder of its calls; in all else it is the function."""
 
-    def __init__(self, function, recorder):
-        self.__dict__.update(function=function, recorder=recorder, keeps_state=None, calls=0)
+    def __init__(self, function, recorder, is_mapped):
+        # A function made of a followed one has its fields, too.
         functools.update_wrapper(self, function)
+        self.__dict__.update(function=function, recorder=recorder, is_mapped=is_mapped, keeps_state=None, calls=0)
 
     def __call__(self, *args, **kwargs):
         if self.recorder.is_over or not self.recorder.enter():
@@ -280,17 +298,21 @@ def install():
 
 def follow_functions(recorder):
     """Be told of the calls of every function that is compiled from here on."""
-    make = jax.jit
+    jax.jit, jax.pmap = followed(jax.jit, recorder), followed(jax.pmap, recorder, is_mapped=True)
+
+
+def followed(make, recorder, is_mapped=False):
+    """`make`, which compiles functions, on all devices where it is `jax.pmap`; the recorder is told of their calls."""
 
     @functools.wraps(make)
-    def jit(*args, **kwargs):
+    def compiled(*args, **kwargs):
         made = make(*args, **kwargs)
         if hasattr(made, "lower"):
-            return Followed(made, recorder)
+            return Followed(made, recorder, is_mapped)
         # Without a function it makes a decorator.
-        return lambda function: Followed(made(function), recorder)
+        return lambda function: Followed(made(function), recorder, is_mapped)
 
-    jax.jit = jit
+    return compiled
 
 
 def follow_marks(recorder):

@@ -198,6 +198,7 @@ class Model:
 jax.tree_util.register_pytree_node(Model, lambda model: ((), None), lambda rest, parts: Model())
 inner = jax.jit(lambda x: 2 * x)
 print(step.__name__, step.__doc__, hasattr(step.lower({"w": jnp.ones(3), "b": jnp.ones(2)}, jnp.ones(3)), "compile"))
+print(jax.pmap(jax.jit(lambda x: x.sum()))(jnp.ones((1, 2))))
 print(Model()(jnp.ones(2)), jax.grad(lambda x: inner(x).sum())(jnp.ones(2)), jax.vmap(inner)(jnp.ones((2, 1))))
 state = {"w": jnp.ones(3), "b": jnp.ones(2)}
 for _ in range(9):
@@ -247,6 +248,33 @@ for number in range(12):
     named = "SELECT count(DISTINCT step), count(*) FROM ops WHERE regexp_matches(name, '{}') AND step IS NOT NULL"
     assert rows(connection, named.format("eval_step|evaluated")) == [(0, 0)]
     assert rows(connection, named.format("train_step"))[0][0] == 3
+
+
+def test_calls_of_a_function_that_trains_under_jax_pmap_are_steps(tmp_path):
+    need("jax")
+    body = """
+import jax, jax.numpy as jnp
+
+def train_step(state, x):
+    gradients = jax.grad(lambda state: ((x @ state["w"] + state["b"]) ** 2).sum())(state)
+    return jax.tree.map(lambda array, gradient: array - 0.01 * jax.lax.pmean(gradient, "devices"), state, gradients)
+
+train_step = jax.pmap(train_step, axis_name="devices")
+state = {"w": jnp.ones((2, 4, 5)), "b": jnp.ones((2, 5))}
+for _ in range(12):
+    state = train_step(state, jnp.ones((2, 8, 4)))
+print(state["b"][0, 0] == state["b"][1, 0])
+"""
+    done = run(tmp_path, program(tmp_path, body), XLA_FLAGS="--xla_force_host_platform_device_count=2")
+    assert (done.returncode, done.stdout) == (0, "True\n"), done.stderr
+    about = described(tmp_path)
+    assert (about["steps"]["source"], about["steps"]["recorded"], about["cost"]["bare_steps"]) == ("optimizer", 3, 6)
+    model = about["model"]
+    assert (model["name"], model["parameters"], model["input"]["shape"]) == ("train_step", 25, [16, 4])
+    assert model["batch"] == 16
+    # On both devices the product of 8 rows, and its gradient by the weights.
+    products = "SELECT step, sum(matrix_flop) FROM op_costs WHERE step IS NOT NULL GROUP BY 1 ORDER BY 1"
+    assert rows(opened(tmp_path), products) == [(step, 2 * 2 * 2 * 8 * 4 * 5) for step in (3, 4, 5)]
 
 
 def test_jax_programs_that_mark_their_steps_keep_their_marks(tmp_path):
