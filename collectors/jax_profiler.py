@@ -11,9 +11,10 @@ Under `traceview collect -- python train.py`, or alone, where traceview is not i
 A step ends with a compiled function (`jax.jit` or `jax.pmap`, called from outside of any other) that gives back what
 it was given: a state, that is at least two arrays in the same structure, with parameters that it computed: Flax'
 `nnx.jit` gives a model that is only evaluated back, too, as it was. In a program without one a step ends with the first
-compiled function that is called again. A program's own marks (`jax.profiler.StepTraceAnnotation`) or its own word
-(`import sys; sys.audit("traceview.step")`) count more. Steps are marked as `train`, unless the program marks its own.
-Layers are the program's `jax.named_scope`s, which stand in the operators' names.
+compiled function that is called again, also under `jax.grad`. A program's own marks
+(`jax.profiler.StepTraceAnnotation`) or its own word (`import sys; sys.audit("traceview.step")`) count more. Steps are
+marked as `train`, unless the program marks its own. Layers are the program's `jax.named_scope`s, which stand in the
+operators' names.
 
 Invariant: the program behaves as without us; see `traceview_inject.recorder`. There is one exception: on a CPU,
 where JAX runs ahead of its computations, steps wait for their results until the last that is timed: else those of one
@@ -30,7 +31,7 @@ import weakref
 
 import jax
 from jax._src import profiler as jax_profiler
-from jax._src.core import trace_state_clean
+from jax._src.core import trace_state_clean, unsafe_am_i_under_a_jit
 from traceview_inject import raw, times
 from traceview_inject.model import Model, shape_of
 from traceview_inject.recorder import PROCESS, RECORDING, Recorder, safely
@@ -56,8 +57,8 @@ class JaxRecorder(Recorder):
 
     @safely
     def enter(self):
-        """A function is called; returns whether from outside of any other and of every trace."""
-        if getattr(self.outermost, "is_open", False) or not trace_state_clean():
+        """A function is called; returns whether from outside of any other: it computes, also under `jax.grad`."""
+        if getattr(self.outermost, "is_open", False) or unsafe_am_i_under_a_jit():
             return False
         self.outermost.is_open = True
         self.begin()
@@ -70,6 +71,9 @@ class JaxRecorder(Recorder):
         if function.keeps_state is None and result is not None:
             # A validation of Keras keeps a state of metrics.
             function.keeps_state = not self.is_evaluating and self._is_training(function, args, kwargs, result)
+        if not trace_state_clean():
+            # An array that outlives the call must not do so in what `jax.grad` or `jax.vmap` wraps around it.
+            result = jax.tree_util.tree_map(unwrapped, result)
         self.tool.last_result = result
         if jax.default_backend() == "cpu":
             jax.block_until_ready(result)
@@ -223,6 +227,13 @@ def computed(function, args, kwargs, result):
     program = function.trace(*args, **kwargs).jaxpr.jaxpr
     given = {id(variable) for variable in program.invars}
     return [array for array, variable in zip(arrays, program.outvars) if id(variable) not in given]
+
+
+def unwrapped(value):
+    """Return an array without what `jax.grad` and `jax.vmap` wrap around it."""
+    while isinstance(value, jax.core.Tracer):
+        value = getattr(value, "primal", getattr(value, "val", None))
+    return value
 
 
 def signature(value):

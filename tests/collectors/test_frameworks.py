@@ -277,6 +277,28 @@ print(state["b"][0, 0] == state["b"][1, 0])
     assert rows(opened(tmp_path), products) == [(step, 2 * 2 * 2 * 8 * 4 * 5) for step in (3, 4, 5)]
 
 
+def test_a_compiled_loss_under_jax_grad_ends_a_step_at_each_call(tmp_path):
+    """Here within a map over two models, and where JAX would raise an error if a tracer outlived the call."""
+    need("jax")
+    body = """
+import jax, jax.numpy as jnp
+jax.config.update("jax_check_tracer_leaks", True)
+loss_of = jax.jit(lambda weights, x: ((x @ weights) ** 2).sum())
+weights = jnp.ones((2, 4, 5))
+for _ in range(12):
+    losses, gradients = jax.vmap(jax.value_and_grad(loss_of), (0, None))(weights, jnp.ones((8, 4)))
+    weights = weights - 0.01 * gradients
+print(weights.shape)
+"""
+    done = run(tmp_path, program(tmp_path, body))
+    assert (done.returncode, done.stdout) == (0, "(2, 4, 5)\n"), done.stderr
+    about = described(tmp_path)
+    assert (about["steps"]["source"], about["steps"]["recorded"], about["cost"]["bare_steps"]) == ("forward", 3, 5)
+    # The product and its gradient by the weights, of both models.
+    products = "SELECT step, sum(matrix_flop) FROM op_costs WHERE step IS NOT NULL GROUP BY 1 ORDER BY 1"
+    assert rows(opened(tmp_path), products) == [(step, 2 * 2 * 2 * 8 * 4 * 5) for step in (3, 4, 5)]
+
+
 def test_jax_programs_that_mark_their_steps_keep_their_marks(tmp_path):
     need("jax")
     body = """
