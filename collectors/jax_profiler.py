@@ -30,8 +30,8 @@ import threading
 import weakref
 
 import jax
+from jax._src import core as jax_core
 from jax._src import profiler as jax_profiler
-from jax._src.core import trace_state_clean, unsafe_am_i_under_a_jit
 from traceview_inject import raw, times
 from traceview_inject.model import Model, shape_of
 from traceview_inject.recorder import PROCESS, RECORDING, Recorder, safely
@@ -40,6 +40,8 @@ from traceview_inject.xplane import Xplane
 
 FRAMEWORK = "jax"
 
+# Older versions do not tell `jax.grad` from a function that is compiled: there calls under it end no step.
+is_compiling = getattr(jax_core, "unsafe_am_i_under_a_jit", lambda: not jax_core.trace_state_clean())
 START, STOP = jax_profiler.start_trace, jax_profiler.stop_trace
 # A state has at least a weight and a bias.
 LEAVES_OF_A_STATE = 2
@@ -58,7 +60,7 @@ class JaxRecorder(Recorder):
     @safely
     def enter(self):
         """A function is called; returns whether from outside of any other: it computes, also under `jax.grad`."""
-        if getattr(self.outermost, "is_open", False) or unsafe_am_i_under_a_jit():
+        if getattr(self.outermost, "is_open", False) or is_compiling():
             return False
         self.outermost.is_open = True
         self.begin()
@@ -71,7 +73,7 @@ class JaxRecorder(Recorder):
         if function.keeps_state is None and result is not None:
             # A validation of Keras keeps a state of metrics.
             function.keeps_state = not self.is_evaluating and self._is_training(function, args, kwargs, result)
-        if not trace_state_clean():
+        if not jax_core.trace_state_clean():
             # An array that outlives the call must not do so in what `jax.grad` or `jax.vmap` wraps around it.
             result = jax.tree_util.tree_map(unwrapped, result)
         self.tool.last_result = result
