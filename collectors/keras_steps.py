@@ -161,7 +161,7 @@ def with_model(method):
     @functools.wraps(method)
     def call(self, x=None, y=None, *args, **kwargs):
         found = recorder()
-        if found is not None and hasattr(found.facts.model, "see_owner"):
+        if found is not None and hasattr(found.facts, "model"):  # PyTorch's recorder learns both by itself.
             with contextlib.suppress(Exception):  # A fact less is no reason to disturb the program.
                 see(found.facts.model, self, x, method.__name__, args, kwargs)
         return method(self, x, y, *args, **kwargs)
