@@ -146,6 +146,13 @@ class TorchRecorder(Recorder):
         self.step_ended(OPTIMIZER, optimizer)
 
     @safely
+    def applied(self, optimizer):
+        """An optimizer of Keras changed parameters."""
+        self.prefer(OPTIMIZER)
+        self.begin()
+        self.step_ended(OPTIMIZER, optimizer)
+
+    @safely
     def batch_loaded(self, iterator):
         """A DataLoader has given a batch."""
         if self.state == RECORDING:

@@ -371,6 +371,30 @@ model.fit(x, y, batch_size=8, epochs=3, validation_data=(x, y), verbose=0)
     assert rows(connection, products) == [(step, 2 * 8 * (2 * 6 * 5 + 3 * 5 * 3)) for step in (15, 16, 17)]
 
 
+KERAS_APPLIES = """
+import keras, numpy as np, torch
+model = keras.Sequential([keras.Input((8,)), keras.layers.Dense(6), keras.layers.Dense(5)])
+optimizer, loss = keras.optimizers.Adam(1e-3), keras.losses.MeanSquaredError()
+x, y = np.ones((16, 8), "float32"), np.ones((16, 5), "float32")
+for _ in range(9):
+    model.zero_grad()
+    loss(y, model(x)).backward()
+    with torch.no_grad():
+        optimizer.apply([variable.value.grad for variable in model.trainable_weights], model.trainable_weights)
+"""
+
+
+def test_keras_optimizer_in_a_loop_of_torch_ends_steps(tmp_path):
+    need("keras", "torch")
+    done = run(tmp_path, program(tmp_path, KERAS_APPLIES), KERAS_BACKEND="torch")
+    assert done.returncode == 0, done.stderr
+    about = described(tmp_path)
+    assert (about["framework"], about["steps"]["source"], about["model"]["batch"]) == ("torch", "optimizer", 16)
+    connection = opened(tmp_path)
+    assert steps(connection) == [3, 4, 5]
+    assert rows(connection, "SELECT count(*) FROM ranges WHERE name = 'backward' AND step IS NOT NULL") == [(3,)]
+
+
 ASKS = """
 import os, pathlib, signal, time
 raw, seen = pathlib.Path(os.environ["TRACEVIEW_DIR"]), []
