@@ -27,7 +27,7 @@ import weakref
 
 import torch
 import torch.utils.data.dataloader
-from traceview_inject.recorder import DONE, PROCESS, RECORDING, Recorder, safely
+from traceview_inject.recorder import DONE, NEVER, PROCESS, RECORDING, Recorder, safely
 from traceview_inject.steps import FORWARD, OPTIMIZER
 from traceview_inject.torch_compiler import kept_from_compiler, outside_compiler
 from traceview_inject.torch_kineto import Kineto
@@ -49,7 +49,10 @@ class TorchRecorder(Recorder):
         self.names = Names()
         if self.options["allocations"]:
             self.facts.roots = self.names.roots
-        self.backwards = 0
+        # Backward passes under way; and the step of the last one, by its number.
+        self.backwards, self.differentiated = 0, NEVER
+        # Forward passes of a validation within recorded steps.
+        self.validated = 0
         # Number of optimizers' steps so far.
         self.updates = 0
         # The last optimizer that stepped within the backward pass under way.
@@ -64,6 +67,7 @@ class TorchRecorder(Recorder):
         """A phase begins; returns whether it is the outermost of its name in this thread."""
         if name == "backward":
             self.backwards += 1
+            self.differentiated = len(self.steps.ends)
             self.facts.see_backward()
         if self.ranges.has(name):
             return False
@@ -115,6 +119,13 @@ class TorchRecorder(Recorder):
             self.step_ended(FORWARD, module)
         elif (not torch.is_grad_enabled() or is_frozen(module)) and (module in self.trained or self.is_copy(module)):
             self.passed(module)  # It, or that of which it is a copy, is validated.
+            if self.state == RECORDING and self.differentiated == len(self.steps.ends) and not module.training:
+                self.validated += self.is_trained(module)
+
+    def is_trained(self, module):
+        """Whether a module, or what wraps it, is one that is trained."""
+        first = next(module.parameters(), None)
+        return first is not None and any(next(each.parameters(), None) is first for each in self.trained)
 
     def is_copy(self, module):
         """Whether a module has as many parameters of the same shapes as one that is trained: others are no validation
@@ -182,7 +193,11 @@ class TorchRecorder(Recorder):
 
     def collect(self, logs):
         """The facts of this rank."""
-        return {**self.facts.collect(logs, self.tool.uses_cuda), "untrained": self.names.only(self.facts.untrained())}
+        return {
+            **self.facts.collect(logs, self.tool.uses_cuda),
+            "untrained": self.names.only(self.facts.untrained()),
+            "validated": self.validated if self.steps.source == OPTIMIZER else 0,
+        }
 
     def forked(self):
         """In a forked child, no range of the parent is open."""

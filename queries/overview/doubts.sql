@@ -233,6 +233,11 @@ WITH work AS (
         n_more, n, if(n_more = 1, 's', ''))
     FROM validated WHERE n_more > 0
     UNION ALL
+    SELECT rank, 23, format('{:,} forward pass{} of a validation run{} within the recorded steps, between backward '
+        || 'passes whose gradients add up: the numbers are of both', n_validated, if(n_validated = 1, '', 'es'),
+        if(n_validated = 1, 's', ''))
+    FROM processes WHERE n_validated > 0
+    UNION ALL
     SELECT rank, 20, format('Outside the recording a step takes {:.1f} ms, the recorded ones that count {:.1f} ms: '
         || 'they are not like most of the run', bare_ns / 1e6, step_ns / 1e6)
     -- Marks of the program may hold a part of what the collector took for a step.

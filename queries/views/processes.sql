@@ -50,6 +50,8 @@
 -- n_evaluated = "forward passes in evaluation mode until the recording ended"
 -- n_unused = "of them with gradients and without a backward pass"
 -- n_maybe_used = "of them with gradients, before a backward pass that may be of another model"
+-- n_validated = """forward passes of the model that is trained, in evaluation mode and without gradients, within
+-- recorded steps after a backward pass of theirs"""
 -- machine_bytes = "memory of the machine"
 -- resident_start_bytes = "memory of the machine that the process held when recording began"
 -- resident_end_bytes = "the same when it ended"
@@ -133,6 +135,7 @@ SELECT rank,
     TRY_CAST(facts->>'$.evaluated.passes' AS BIGINT) AS n_evaluated,
     TRY_CAST(facts->>'$.evaluated.with_gradients' AS BIGINT) AS n_unused,
     TRY_CAST(facts->>'$.evaluated.maybe_used' AS BIGINT) AS n_maybe_used,
+    TRY_CAST(facts->>'$.validated' AS BIGINT) AS n_validated,
     TRY_CAST(facts->>'$.memory_bytes' AS BIGINT) AS machine_bytes,
     TRY_CAST(facts->>'$.resident.start.bytes' AS BIGINT) AS resident_start_bytes,
     TRY_CAST(facts->>'$.resident.end.bytes' AS BIGINT) AS resident_end_bytes,

@@ -298,6 +298,35 @@ for step in range(9):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(("mode", "n"), [("eval", 2), ("train", 0)])
+def test_a_validation_between_gradients_that_add_up_is_counted(program, mode, n):
+    """It runs twice each seventh pass, of which three make a step: the recorded ones are passes 12 to 23. A guess
+    before the first backward pass of each step, as for labels of images without one, is part of it."""
+    body = """
+model = Net()
+optimizer = sgd(model)
+for number in range(27):
+    model.eval()
+    with torch.no_grad():
+        if number % 3 == 0:
+            model(images())
+    model.train()
+    model(images()).sum().backward()
+    if number % 7 == 0:
+        model.MODE()
+        with torch.no_grad():
+            model(images())
+            model(images())
+    if number % 3 == 2:
+        optimizer.step()
+        optimizer.zero_grad()
+"""
+    ran = program(body.replace("MODE", mode))
+    assert ran.steps() == ["4", "5", "6", "7"]
+    assert ran.meta()["validated"] == 2 * n
+
+
+@pytest.mark.slow
 def test_what_runs_without_gradients_in_some_steps_is_between_them_only_if_it_is_a_copy(program):
     body = """
 model, teacher, frozen = Net(), nn.Conv2d(3, 4, 3), Net().requires_grad_(False)

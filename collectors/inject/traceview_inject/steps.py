@@ -136,12 +136,14 @@ class Steps:
 
         Unless that is under way, or the same came before the last step too: what comes every time is part of a step.
         """
+        if self.is_under_way:
+            return
         done = len(self.ends)
         before, last = self.others.get(id(thing), (None, None))
         if last != done:
             before = last
             self.others[id(thing)] = (before, done)
-        if done and not self.is_under_way and before != done - 1:
+        if done and before != done - 1:
             self.begins[done] = now_ns()
             self.between[done] = (self.ends[-1], self.begins[done])
 

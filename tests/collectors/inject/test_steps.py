@@ -201,6 +201,19 @@ def test_what_comes_before_every_step_is_part_of_it(steps, clock):
     assert steps.summary(0)["between"] == []
 
 
+def test_what_comes_within_steps_does_not_come_before_each(steps, clock):
+    """A validation after every third of four passes falls into the first three steps, and behind the third."""
+    train, validate = Owner(), Owner()
+    steps.begin()
+    for number in range(1, 21):
+        steps.is_under_way = True
+        if number % 4 == 0:
+            steps.ended("forward", train)
+        if number % 3 == 0:
+            steps.passed(validate)
+    assert len(steps.summary(0)["between"]) == 1 and steps.begins[3] > steps.ends[2]
+
+
 def timed(steps, times):
     """Steps that took these times, one after another."""
     steps.begins = [1000 * number for number in range(len(times) + 1)]

@@ -113,6 +113,18 @@ def test_a_validation_with_gradients_in_some_steps(
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    ("n", "said"), [(0, []), (1, ["pass of a validation runs"]), (8, ["passes of a validation run"])]
+)
+def test_a_validation_between_gradients_that_add_up(n: int, said: list[str], tmp_path: Path) -> None:
+    given = training(3, 1000, device=None)
+    given.about = {"validated": n}
+    given.op("aten::mm", 100, 900)
+    rest = "within the recorded steps, between backward passes whose gradients add up: the numbers are of both."
+    assert doubts(given, tmp_path) == [f"Doubt: {n} forward {each} {rest}" for each in said]
+
+
+@pytest.mark.slow
 def test_what_is_left_out_is_of_the_model_that_is_named(tmp_path: Path) -> None:
     """The copy of the warm-up is another one than that which is named."""
     given = Given()
