@@ -9,8 +9,9 @@ Under `traceview collect -- python train.py`, or alone, where traceview is not i
 `rank-NNNN.meta.json` and, where oneDNN ran on a CPU, `rank-NNNN.onednn.log`.
 
 A step ends with `step()` of the first optimizer seen, or of the last of those that take turns, also where a GradScaler
-leaves that out. A program without an optimizer has one step per call of its outermost module. A loop that knows better
-says so in one line, which does nothing without a collector: `import sys; sys.audit("traceview.step")`.
+leaves that out. A program without an optimizer of torch (fastai brings its own) has one step per backward pass outside
+of modules, and without such one per call of its outermost module. A loop that knows better says so in one line, which
+does nothing without a collector: `import sys; sys.audit("traceview.step")`.
 
 Ranges, as profiler annotations and (with CUDA) as NVTX: `ProfilerStep#N`; `traceview.phase: data`, `forward`,
 `backward`, `optimizer`; `traceview.module: blocks.0.conv1 (Conv2d)` for each module, named from its outermost module.
@@ -28,7 +29,7 @@ import weakref
 import torch
 import torch.utils.data.dataloader
 from traceview_inject.recorder import DONE, NEVER, PROCESS, RECORDING, Recorder, safely
-from traceview_inject.steps import FORWARD, OPTIMIZER
+from traceview_inject.steps import BACKWARD, FORWARD, OPTIMIZER
 from traceview_inject.torch_compiler import kept_from_compiler, outside_compiler
 from traceview_inject.torch_kineto import Kineto
 from traceview_inject.torch_model import Facts, Names
@@ -65,10 +66,12 @@ class TorchRecorder(Recorder):
     @safely
     def enter_phase(self, name):
         """A phase begins; returns whether it is the outermost of its name in this thread."""
-        if name == "backward":
+        if name == BACKWARD:
             self.backwards += 1
-            self.differentiated = len(self.steps.ends)
             self.facts.see_backward()
+            if not (is_in_graph() or self.ranges.has_module()):
+                self.prefer(BACKWARD)
+            self.differentiated = len(self.steps.ends)
         if self.ranges.has(name):
             return False
         self.begin()
@@ -79,9 +82,11 @@ class TorchRecorder(Recorder):
     @safely
     def leave_phase(self, name, outermost):
         """End the phase that `enter_phase` opened."""
-        self.backwards -= name == "backward"
+        self.backwards -= name == BACKWARD
         if outermost:
             self.pop(name)
+            if name == BACKWARD and not (is_in_graph() or self.ranges.has_module()):
+                self.step_ended(BACKWARD, None)
         if self.stepped is not None and not is_in_graph():
             optimizer, self.stepped = self.stepped, None
             self.optimizer_stepped(optimizer)
@@ -211,8 +216,8 @@ def install():
     follow_modules(recorder)
     follow_optimizers(recorder)
     follow_scaler(recorder)
-    torch.autograd.backward = in_phase(recorder, "backward", torch.autograd.backward)
-    torch.autograd.grad = in_phase(recorder, "backward", torch.autograd.grad)
+    torch.autograd.backward = in_phase(recorder, BACKWARD, torch.autograd.backward)
+    torch.autograd.grad = in_phase(recorder, BACKWARD, torch.autograd.grad)
     if recorder.times is not None:
         torch.autograd.backward = seeing_loss(recorder.times, torch.autograd.backward)
     loader = torch.utils.data.dataloader._BaseDataLoaderIter

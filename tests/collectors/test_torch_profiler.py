@@ -178,6 +178,58 @@ train(model.train(), sgd(model), 10)
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("passes", [3, pytest.param(10, marks=pytest.mark.long)])
+def test_backward_passes_end_the_steps_of_a_program_that_updates_by_itself(program, passes):
+    """Steps were batches of the validation before it, of which one comes after six of training, too."""
+    body = f"""
+model = Net()
+
+def validate(n):
+    with torch.no_grad():
+        for _ in range(n):
+            model.eval()(images())
+    model.train()
+
+validate({passes})
+for number in range(12):
+    model(images()).sum().backward()
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter -= 0.1 * parameter.grad
+            parameter.grad = None
+    if number == 5:
+        validate(2)
+"""
+    ran = program(body)
+    assert (ran.code, ran.stderr, ran.steps()) == (0, "", ["4", "5", "6", "7"])
+    steps = ran.meta()["steps"]
+    assert (steps["source"], len(steps["between"])) == ("backward", 1)
+    assert ran.names().count("traceview.phase: backward") == 4
+
+
+@pytest.mark.slow
+def test_a_gradient_within_a_models_call_ends_no_step(program):
+    """Forces are gradients of an energy, of which a model of molecules gives both."""
+    body = """
+class Forces(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.energy = Net()
+
+    def forward(self, x):
+        x.requires_grad_()
+        return torch.autograd.grad(self.energy(x).sum(), x)[0]
+
+model = Forces().eval()
+for _ in range(9):
+    model(images())
+"""
+    ran = program(body)
+    assert (ran.code, ran.stderr, ran.steps()) == (0, "", ["4", "5", "6", "7"])
+    assert ran.meta()["steps"]["source"] == "forward"
+
+
+@pytest.mark.slow
 def test_the_profiler_imports_the_compiler_as_an_optimizer_does(program):
     """By another door, in another thread, it met the program's own import half way: that ended in an ImportError."""
     body = """

@@ -12,9 +12,10 @@ import weakref
 
 from traceview_inject.python import now_ns, unix_ns
 
-# What can end a step, the weakest evidence first: a model's call, an optimizer's step, the program's own word.
-FORWARD, OPTIMIZER, CALL = "forward", "optimizer", "call"
-SOURCES = (FORWARD, OPTIMIZER, CALL)
+# What can end a step, the weakest evidence first: a model's call, a backward pass, an optimizer's step, the program's
+# own word.
+FORWARD, BACKWARD, OPTIMIZER, CALL = "forward", "backward", "optimizer", "call"
+SOURCES = (FORWARD, BACKWARD, OPTIMIZER, CALL)
 # The program's own word: `sys.audit("traceview.step")`, which does nothing where no collector listens.
 CALL_EVENT = "traceview.step"
 # Ends of another optimizer in one round, beyond which the one that counts is taken to step no more (a GAN's judge may
