@@ -317,7 +317,8 @@ def in_phase(recorder, name, function):
     @kept_from_compiler
     @functools.wraps(function)
     def call(*args, **kwargs):
-        if recorder.is_over or torch.compiler.is_compiling():
+        is_ignored = recorder.ignores(BACKWARD) if name == BACKWARD else recorder.is_over
+        if is_ignored or torch.compiler.is_compiling():
             return function(*args, **kwargs)
         outermost = outside_compiler(recorder.enter_phase, name)
         try:

@@ -161,7 +161,7 @@ with torch.inference_mode():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("passes", [3, 6, 10])
+@pytest.mark.parametrize("passes", [3, 6, 10, 60])
 def test_an_evaluation_before_the_optimizer_is_made_gives_way_to_training(program, passes):
     """As in fine-tuning: steps were batches of the evaluation, and training was not recorded."""
     body = f"""
@@ -178,7 +178,7 @@ train(model.train(), sgd(model), 10)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("passes", [3, pytest.param(10, marks=pytest.mark.long)])
+@pytest.mark.parametrize("passes", [3, 60])
 def test_backward_passes_end_the_steps_of_a_program_that_updates_by_itself(program, passes):
     """Steps were batches of the validation before it, of which one comes after six of training, too."""
     body = f"""

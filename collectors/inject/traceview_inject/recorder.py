@@ -96,6 +96,10 @@ class Recorder:
         """Whether the program's calls go straight on: the recording is over, and so is a while after it."""
         return self.state == DONE and not self.watched_until > 0
 
+    def ignores(self, source):
+        """Whether the program's calls go straight on, also as evidence that what was recorded is to be replaced."""
+        return self.is_over and not (self.is_replaceable and self.steps.is_better(source))
+
     @property
     def follows(self):
         """Whether what ends counts as a step."""
