@@ -14,6 +14,7 @@
 -- slowest_ns = "the step of the slowest rank"
 -- batch = """of a rank, as noted while recording, else the first dimension of what most convolutions read; times the
 -- passes whose gradients a step adds up"""
+-- noted_batch = "the same as noted alone; convolutions may read a part of it at a time"
 WITH noted AS (
     SELECT max(TRY_CAST(p.value->>'$.model.parameters' AS BIGINT)) AS parameters,
         max(TRY_CAST(p.value->>'$.model.batch' AS BIGINT)) AS batch
@@ -36,6 +37,7 @@ SELECT count(*) AS ranks_found, nullif(max(s.library), '') AS library, avg(coale
     CAST(avg(w.transfer_ns) AS BIGINT) AS transfer_ns, CAST(avg(s.gradient_bytes) AS BIGINT) AS gradient_bytes,
     (SELECT parameters FROM noted) AS parameters, max(c.step_ns) AS slowest_ns,
     coalesce((SELECT batch FROM noted), (SELECT batch FROM read)) * coalesce((SELECT passes FROM step_passes), 1)
-        AS batch
+        AS batch,
+    (SELECT batch FROM noted) * coalesce((SELECT passes FROM step_passes), 1) AS noted_batch
 FROM scope c LEFT JOIN sent s ON s.rank = c.rank LEFT JOIN waited w ON w.rank = c.rank
 WHERE c.step_ns > 0 AND c.has_steps

@@ -24,7 +24,8 @@ RECORDED = {
 def exchanged(path: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """Return facts in place of those of the recording: a ring of 1 GB/s."""
     ranks, step_ms, sizes = RECORDED[path.name]
-    found = {"ranks_found": ranks, "slowest_ns": step_ms * 1_000_000, "step_ns": step_ms * 900_000, "batch": 8}
+    found = {"ranks_found": ranks, "slowest_ns": step_ms * 1_000_000, "step_ns": step_ms * 900_000}
+    found |= {"batch": 8, "noted_batch": None}
     times = [
         {"kind": "all_reduce", "ranks": ranks, "size_bytes": size, "wall_ns": 2 * (ranks - 1) * size // ranks}
         | {"library": "nccl"}
@@ -40,9 +41,12 @@ def _recordings(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def note(monkeypatch: pytest.MonkeyPatch, **batches: int) -> None:
     """Let recordings have noted these batches of a rank."""
-    monkeypatch.setattr(
-        scaling, "exchanged", lambda path: (exchanged(path)[0] | {"batch": batches[path.name]}, exchanged(path)[1])
-    )
+
+    def noted(path: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+        found, times = exchanged(path)
+        return found | dict.fromkeys(("batch", "noted_batch"), batches[path.name]), times
+
+    monkeypatch.setattr(scaling, "exchanged", noted)
 
 
 def rows(*names: str, batch: int | None = None, is_strong: bool = False) -> dict[str, list[dict[str, Any]]]:
@@ -107,9 +111,15 @@ def test_recordings_that_noted_other_shares_of_the_named_batch_are_not_compared(
     assert two["speedup"] == pytest.approx(10 / 12)
 
 
-@pytest.mark.parametrize(("noted", "batch"), [({}, 8), ({"model": {"batch": 4}}, 4)])
+def test_batches_of_convolutions_are_no_other_shares_of_the_named_batch() -> None:
+    """They may be the pieces in which gradients are added up: 8 samples each, 32 passes, then 16 and 8."""
+    points = rows("one", "two", "four", batch=256, is_strong=True)["scaling_points"]
+    assert [row["speedup"] for row in points[:3]] == [1.0, pytest.approx(10 / 12), pytest.approx(10 / 16)]
+
+
+@pytest.mark.parametrize(("noted", "batch", "noted_batch"), [({}, 8, None), ({"model": {"batch": 4}}, 4, 4)])
 def test_the_batch_is_the_noted_one_else_that_of_the_convolutions(
-    tmp_path: Path, noted: dict[str, Any], batch: int
+    tmp_path: Path, noted: dict[str, Any], batch: int, noted_batch: int | None
 ) -> None:
     given = training()
     given.about = noted
@@ -118,7 +128,8 @@ def test_the_batch_is_the_noted_one_else_that_of_the_convolutions(
         conv(given, start + 30, (8, 6, 24, 24), (16, 6, 5, 5))
         conv(given, start + 50, (64, 1, 28, 28), (6, 1, 5, 5))
     with given.open(tmp_path) as connection:
-        assert section(connection, "experiments/scaling_exchanges")[0]["batch"] == batch
+        found = section(connection, "experiments/scaling_exchanges")[0]
+    assert (found["batch"], found["noted_batch"]) == (batch, noted_batch)
 
 
 def test_the_batch_is_that_of_all_passes_whose_gradients_a_step_adds_up(tmp_path: Path) -> None:
@@ -129,7 +140,8 @@ def test_the_batch_is_that_of_all_passes_whose_gradients_a_step_adds_up(tmp_path
             conv(given, at + 10, (8, 1, 28, 28), (6, 1, 5, 5))
             given.span("phase", "backward", at + 100, at + 300)
     with given.open(tmp_path) as connection:
-        assert section(connection, "experiments/scaling_exchanges")[0]["batch"] == 16
+        found = section(connection, "experiments/scaling_exchanges")[0]
+    assert (found["batch"], found["noted_batch"]) == (16, 16)
 
 
 def test_a_recording_without_steps_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -39,7 +39,7 @@ def rows(paths: Sequence[Path], batch: int | None, is_strong: bool) -> dict[str,
         size = scaling.Size(ranks, own, STRONG if is_strong else WEAK)
         if any(size.is_of(row) for row in exchanges):
             raise UsageError(f"{path}: another capture is of {size.name} too.")
-        about = {"capture": str(path), "status": scaling.RECORDED, "noted_batch": found["batch"]}
+        about = {"capture": str(path), "status": scaling.RECORDED, "noted_batch": found["noted_batch"]}
         exchanges.append(found | size.facts() | about)
         shared = {"mode": size.mode, "batch": own, "status": "measured"}
         times += [row | shared for row in collectives]
