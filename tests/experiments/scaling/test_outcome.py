@@ -74,6 +74,10 @@ def test_a_command_without_a_batch_is_compared_where_every_rank_got_the_same() -
         return [row | {"batch": None, "global_batch": None} for row in rounds(6, ranks, 1, step_ms, noted_batch=noted)]
 
     assert points([*unasked(1, 590, 256), *unasked(2, 590, 256)])[1]["speedup"] == pytest.approx(2)
+    nodes = points([*unasked(1, 590, 600), *unasked(2, 590, 612)])[1]
+    assert nodes["speedup"] == pytest.approx(2), "nodes of 32 graphs each"
+    uneven = points([*unasked(1, 590, 100), *unasked(3, 200, 34)])[1]
+    assert uneven["verdict"] == "cannot decide" and "that of 1 rank 100" in uneven["reason"]
     _, two = points([*unasked(1, 590, 256), *unasked(2, 295, 128)])
     assert (two["verdict"], two.get("speedup"), two["samples_per_s"]) == ("cannot decide", None, None)
     assert two["reason"] == (

@@ -131,10 +131,13 @@ def _other_samples(base: Row, other: Row) -> str | None:
     """Why two sizes did not train the same share of the samples that were asked for; None where they did.
 
     An equal share says nothing: a model may be given the batch in pieces, or have another dimension first. Where no
-    batch was asked for, the command has the same one for every rank.
+    batch was asked for, the command has the same one for every rank, or divides one among them; nodes of graphs, which
+    are more in one batch than in the next, are no such shares.
     """
     (noted, batch), (base_noted, base_batch) = ((row.get("noted_batch"), row.get("batch")) for row in (other, base))
     if not noted or not base_noted or noted * (base_batch or 1) == base_noted * (batch or 1):
+        return None
+    if not batch and abs(noted * other["ranks"] - base_noted * base["ranks"]) >= other["ranks"]:
         return None
     asked, base_asked = (f" where {batch} was asked for", f" for {base_batch}") if batch else ("", "")
     return (
