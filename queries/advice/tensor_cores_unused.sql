@@ -44,7 +44,7 @@ WITH every AS MATERIALIZED (
 ), single AS (
     SELECT *, if(algorithm IN ('fft', 'fft_tiling'), 'FFT', NULL) AS via FROM every
     WHERE NOT regexp_matches(name, 'fp16_s(gemm|cudnn)') AND regexp_matches(name,
-        '(^|[ _])sgemm(_|Ex)|_scudnn_|_f32f32_f32f32_f32_\w*_ffma_|convolve(Nd)?_sgemm<float\b'
+        '(^|[ _])sgemm_|sgemmEx\w*<float, float\b|_scudnn_|_f32f32_f32f32_f32_\w*_ffma_|convolve(Nd)?_sgemm<float\b'
         || '|(dgrad|wgrad)\w*(engine|alg1_1)\w*<float\b')
         OR category = 'conv' AND algorithm IN ('fft', 'fft_tiling')
 ), call AS (

@@ -54,6 +54,9 @@ def test_below_it_is_not(tmp_path: Path) -> None:
         ("void cudnn::cnn::wgrad_alg1_engine<float, float, 128, 6, 8, 3, 3, 5, false, false>(int, int)", "found"),
         ("void cudnn::cnn::wgrad_alg1_engine<__half, __half, 128, 6, 8, 3, 3, 5, false, false>(int, int)", "not found"),
         ("void convolveNd_dgrad_float_engine<float, 3, 128, 6, 7, 3, 3, 5, false>(int, int, int)", "found"),
+        ("void magma_sgemmEx_kernel<float, float, float, true, false, 6, 4, 6, 3, 4>(int, int, int)", "found"),
+        ("void magma_sgemmEx_kernel<float, __nv_bfloat16, __nv_bfloat16, false, 6, 4, 6, 3, 4>(int)", "not found"),
+        ("void magma_sgemmEx_kernel<float, __half, __half, true, false, 6, 4, 6, 3, 4>(int, int)", "not found"),
         ("void sgemm_largek_lds64<true, false, 5, 5, 4, 4, 4, 34>(float*, float const*)", "found"),
         (
             "sm80_xmma_gemm_f32f32_tf32f32_f32_nn_n_tilesize128x128x16_stage4_warpsize2x2x1_tensor16x8x8_execute"
