@@ -15,6 +15,8 @@ import pytest
 import traceview
 from traceview import cli
 from traceview.experiments import results
+from traceview.experiments.results import Journal
+from traceview.experiments.scaling import scaling
 
 ROOT = Path(__file__).resolve().parents[2]
 LENET = str(ROOT / "samples/training/lenet_ddp_torch.py")
@@ -60,6 +62,28 @@ def test_a_recording_that_is_not_there_is_an_input_that_cannot_be_read(
     monkeypatch.chdir(tmp_path)
     code, out, err = study(capsys, "--from", "nothing-there")
     assert (code, out) == (3, "") and "nothing-there does not exist" in err and not list(tmp_path.iterdir())
+
+
+def test_what_the_budget_left_out_is_made_by_the_same_command(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rounds, and that nothing is recorded, are not in the folder."""
+    asked = []
+
+    def measure(job: scaling.Job, journal: Journal) -> int:
+        asked.append((job.rounds, job.records, job.limits.most_s))
+        if not journal.rows(scaling.RUNS):
+            journal.add(scaling.RUNS, {**job.sizes()[0].facts(), "round": 1, "status": "timed", "step_ns": 10**7})
+        return 4
+
+    monkeypatch.setattr(scaling, "measure", measure)
+    monkeypatch.chdir(tmp_path)
+    options = ["--ranks", "1", "--rounds", "5", "--no-captures", "--limit-time", "20m", "-o", "runs"]
+    for more in ([], ["--resume"]):
+        code, _, err = study(capsys, *options, *more, "--", "train", "{ranks}")
+        assert code == 0
+        assert "the budget is spent: 4 runs are not made; go on with the same command and -o runs --resume." in err
+    assert asked == [(5, False, 1200)] * 2
 
 
 @pytest.mark.long

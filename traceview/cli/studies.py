@@ -26,15 +26,14 @@ def finished(
     journal: Journal,
     table: str,
     answer: Callable[[Journal], None] | None = None,
-    again: str = "the same command and ",
 ) -> int:
     """Measure into a folder that is a whole capture however this ends; the exit code, 0 where no signal ended it.
 
-    `measure` says what the budget left out, `answer` adds what rests on all rows, `again` is what --resume needs.
+    `measure` says what the budget left out, `answer` adds what rests on all rows.
     """
     from traceview.experiments.results import discard
 
-    resumed = f"{again}-o {from_here(journal.folder)} --resume"
+    resumed = f"the same command and -o {from_here(journal.folder)} --resume"
     try:
         with stoppable():
             left = measure()

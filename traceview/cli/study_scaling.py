@@ -98,7 +98,7 @@ def run(args: argparse.Namespace) -> int:
         left = scaling.measure(job, journal)
         return f"{left} runs are not made" if left else None
 
-    code = studies.finished(measured, journal, scaling.RUNS, scaling.answer, again="")
+    code = studies.finished(measured, journal, scaling.RUNS, scaling.answer)
     return code or _shown(job, journal)
 
 
