@@ -111,6 +111,13 @@ def test_columns_alone_may_be_for_either_gradient_of_a_transposed_convolution(ke
     assert passes(*kernels[2:] * 2) == [None] * 4
 
 
+def test_columns_of_the_image_in_a_double_backward_are_for_a_forward_pass_as_well() -> None:
+    product = "Cijk_Ailk_B{}k_SB_MT128x64x16"
+    call = ("Im2d2Col_v2.kd", product.format("lj"), product.format("jl"), "Col2Im2dU.kd")
+    found = classify_call("aten::_convolution_double_backward", call)
+    assert [one.direction for one in found] == [None, None, "dgrad", "dgrad"]
+
+
 @pytest.mark.slow
 def test_the_operator_inside_the_call_says_the_pass(tmp_path: Path) -> None:
     given = Given()

@@ -113,12 +113,13 @@ def classify_in_context(name: str, op: str | None, siblings: Sequence[str] | Non
 def classify_call(op: str | None, names: tuple[str, ...]) -> tuple[Verdict, ...]:
     """One verdict per kernel of one operator instance, `names` in launch order: the whole call decides.
 
-    A backward call is cut into its data gradient and its filter gradient first.
+    A backward call is cut into its data gradient and its filter gradient first; a double backward holds forward passes.
     """
     tokens = [expand(signature(name)) for name in names]
     parts = tokens_by_part(tokens)
     verdicts = [decide(situation(name, op, part, names)) for name, part in zip(names, parts, strict=True)]
-    is_backward = "backward" in (op or "").lower() and classify_op(op or "").direction is None
+    called = (op or "").lower().replace("double_backward", "")
+    is_backward = "backward" in called and classify_op(op or "").direction is None
     return tuple(agreed(verdicts, tokens, is_backward=is_backward))
 
 
