@@ -142,6 +142,18 @@ def test_a_pass_has_one_name(tmp_path: Path) -> None:
         published.gather([file])
 
 
+def test_of_many_columns_ten_are_named_and_those_that_number_rows_are_none(tmp_path: Path) -> None:
+    file = tmp_path / "sweep.csv"
+    head = ",rank,in_channels,height,width,out_channels,filter_height,filter_width,ms"
+    cells = "0,0,3,227,227,96,11,11,2"
+    file.write_text(f"{head}\n{cells}\n")
+    assert published.gather([file]).lost == []
+    more = "".join(f",a column of notes by its number: {i}" for i in range(1, 13))
+    file.write_text(f"{head}{more}\n{cells}{',x' * 12}\n")
+    named = ", ".join(f"a column of notes by its number: {i}" for i in range(1, 11))
+    assert published.gather([file]).lost == [(file, f"columns ({named} and 2 more)", 12)]
+
+
 def test_what_an_exported_study_measured_is_published_here(tmp_path: Path) -> None:
     """Rows without a time, or of a wrong result, are left out."""
     file = tmp_path / "colleague.csv"

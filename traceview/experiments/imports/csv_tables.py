@@ -42,7 +42,10 @@ BYTES, TIMES = ("bytes", "size_bytes"), ("wall_ns", "ms", "mean_ms")
 MODES, LAYER_MODES = ("forward", "gradient", "train"), ("forward", "backward", "train")
 COLUMNS = {column.name: column.type for column in BY_NAME[ALGORITHMS].columns if column.name != "status"}
 """Types of what a sweep may tell; an exported study was measured elsewhere: here its times are published ones."""
-SWEEP = {*COLUMNS, *SHORT, "status", "ms", "workspace_mb"}
+SWEEP = {"", "rank", *COLUMNS, *SHORT, "status", "ms", "workspace_mb"}
+"""Columns that are read, or that number rows: the nameless one of an index, and the rank of an exported study."""
+MOST_NAMED = 10
+"""Columns left out that are named; the others are counted."""
 Row = dict[str, Any]
 Found = Iterator[tuple[str, Row]]
 
@@ -55,7 +58,9 @@ def read(file: Path, lost: Counter[str]) -> Found:
             names = table.fieldnames or ()
             make = _maker(set(names))
             if make is _sweep and (unread := [name for name in names if name not in SWEEP]):
-                lost[f"column{'s' * (len(unread) > 1)} ({', '.join(unread)[:100]})"] = len(unread)
+                more = f" and {len(unread) - MOST_NAMED} more" * (len(unread) > MOST_NAMED)
+                named = ", ".join(name[:40] for name in unread[:MOST_NAMED]) + more
+                lost[f"column{'s' * (len(unread) > 1)} ({named})"] = len(unread)
             for number, row in enumerate(table, 2):
                 if number > MOST_ROWS:
                     raise InputError(f"more than {MOST_ROWS:,} rows.")
