@@ -144,6 +144,13 @@ def test_a_one_by_one_convolution_of_channels_last_tensors_has_other_layouts(pro
     ]
 
 
+@pytest.mark.parametrize("product", ["cutlass_80_tensorop_c1688gemm_64x64_16x4_nn_align1", "ampere_zgemm_64x32_nn"])
+def test_a_complex_product_of_the_other_gradient_is_not_of_the_pair(product: str) -> None:
+    forth, back = (f"void fft2d_{way}_32x32<float, false, 1u, false>(float*)" for way in ("r2c", "c2r"))
+    verdicts = classify_call("aten::convolution_backward", ("ampere_sgemm_128x64_nt", forth, forth, product, back))
+    assert [verdict.direction for verdict in verdicts] == ["dgrad"] + ["wgrad"] * 4
+
+
 def test_a_complex_product_alone_in_a_convolution_is_no_one_by_one_filter() -> None:
     product = "void gemv2N_kernel<int, int, {0}, {0}, {0}, {0}, 128, 8, 4, 4, 1, false>(Params)"
     transpose = "void transpose_readWrite_alignment_kernel<{0}, {0}, 1, false, 6, 4, 4>(cublasTransposeParams<{0}>)"
