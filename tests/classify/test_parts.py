@@ -170,6 +170,32 @@ def test_transposes_of_composable_kernel_in_a_convolution_are_no_bias(tmp_path: 
     assert calls == [("dgrad", 200_000, 90_000, 0, 0), ("wgrad", 220_000, 60_000, 0, 30_000)]
 
 
+@pytest.mark.slow
+def test_a_filter_gradient_is_cast_before_it_is_transposed_back(tmp_path: Path) -> None:
+    """In tensors of NCHW MIOpen transposes around Composable Kernel's product, whose second stage is a cast."""
+    turn, given = "batched_transpose_32x32_half.kd", Given()
+    given.op(BACKWARD, 0, 100)
+    call = (
+        (turn, 10),
+        (turn, 11),
+        ("void ck::kernel_grouped_conv_bwd_data_multiple_d_xdl_cshuffle<ck::Traits>(P)", 100),
+        (turn, 12),
+        (turn, 13),
+        (turn, 14),
+        ("void ck::kernel_grouped_conv_bwd_weight_xdl_cshuffle_v3<ck::Traits>(P)", 120),
+        (ONE, 15),
+        (turn, 30),
+    )
+    for place, (name, lasting) in enumerate(call):
+        given.kernel(name, 1000 * place, 1000 * place + lasting, launched=2 + 10 * place)
+    calls = rows(
+        given.open(tmp_path), "SELECT direction, main_ns, layout_ns, helper_ns FROM conv_calls ORDER BY direction"
+    )
+    assert calls == [("dgrad", 100_000, 33_000, 0), ("wgrad", 120_000, 57_000, 15_000)]
+    names = [name for name, _ in call]
+    assert passes(*names[4:], *names[:4]) == ["wgrad"] * 5 + ["dgrad"] * 4
+
+
 @pytest.mark.parametrize(
     "name",
     [

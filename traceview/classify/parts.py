@@ -59,7 +59,8 @@ class OpenPart:
         self.has_transform |= "main" not in own and not own.isdisjoint(STAGED)
         self.is_restored |= "transform_out" in own
         if "layout" in own:
-            self.layouts = 0 if self.has_product else self.layouts + 1
+            undone = 1 if "undoes_one" in own else self.layouts
+            self.layouts = max(self.layouts - undone, 0) if self.has_product else self.layouts + 1
 
     def _prepares(self, own: frozenset[str]) -> bool:
         if "layout" in own:
