@@ -60,6 +60,11 @@ def test_a_transpose_whose_way_is_not_told_undoes_the_one_before_the_product() -
     assert passes(turn, dgrad, turn, turn, wgrad, turn) == ["dgrad"] * 3 + ["wgrad"] * 3
 
 
+def test_pixels_between_strides_are_left_out_before_the_product_and_put_in_after_it() -> None:
+    call = ("miopenGcnAsmConv1x1U.kd", "UpSample.kd", "SubSample.kd", "miopenGcnAsmConv1x1WrW.kd")
+    assert passes(*call) == ["dgrad", "dgrad", "wgrad", "wgrad"]
+
+
 def test_offset_tables_go_with_the_product_after_them() -> None:
     call = ("dgrad_engine", "computeOffsetsKernel", "ampere_scudnn_128x64_stridedB_splitK_small_nn_v1")
     assert passes(*call) == ["dgrad", "wgrad", "wgrad"]

@@ -13,7 +13,7 @@ from traceview.classify.rules import Verdict
 WAYS = frozenset({"fprop", "dgrad", "wgrad", "data"})
 STAGED = frozenset({"fft", "fft2d", "fft_tiling", "winograd_nonfused"})
 """Tokens of transforms of which the product is a kernel of its own, or several."""
-PREPARING = frozenset({"memset", "dgrad_setup", "implicit_precomp_gemm", "im2col", "winograd", *STAGED})
+PREPARING = frozenset({"memset", "subsample", "dgrad_setup", "implicit_precomp_gemm", "im2col", "winograd", *STAGED})
 FFT = ("fft", "fft_tiling")
 
 
