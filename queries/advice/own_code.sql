@@ -19,7 +19,7 @@
 -- own_step_pct = { type = "DOUBLE", default = 10, doc = "found above this share of the step, in percent" }
 WITH gap AS (
     SELECT rank, from_ns, until_ns, unknown_ns / nullif(until_ns - from_ns, 0) AS part
-    FROM idle_gaps WHERE unknown_ns > 1e6 * $least_ms AND rank NOT IN (SELECT rank FROM raw.kernels)
+    FROM idle_gaps WHERE device = 'cpu' AND unknown_ns > 1e6 * $least_ms
 ), inside AS (
     -- What a framework does under a line, or the recording, is not the program's own.
     SELECT u.id, r.start_ns, r.start_ns + r.dur_ns AS end_ns

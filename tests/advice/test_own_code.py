@@ -93,6 +93,16 @@ def test_of_a_device_other_rules_speak(tmp_path: Path) -> None:
     assert answer(RULE, given, tmp_path).status == "cannot tell"
 
 
+def test_gaps_between_copies_to_devices_are_no_gaps_between_operators(tmp_path: Path) -> None:
+    """Two devices of one process, to which it only copies: their gaps overlap, and operators may run in them."""
+    given = steps(3)
+    for device in (0, 1):
+        for start in (0, 10_000, 20_000):
+            for at in (start + 1_000, start + 6_000 + 100 * device):
+                given.copy("HtoD", at, at + 10, device=device)
+    assert answer(RULE, given, tmp_path).status == "not found"
+
+
 def test_without_lines_it_cannot_tell(tmp_path: Path) -> None:
     given = training(device=None)
     given.op("aten::mm", 10, 500, [(8, 8), (8, 8)], ["", ""])
