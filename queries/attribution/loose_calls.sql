@@ -1,13 +1,15 @@
 -- title = "Convolution calls of ranks that record no operators"
 -- doc = """In launch order on one stream: transforms and helpers go with the next main kernel, what transforms its
--- result back with the last one; any other kernel between ends a call."""
+-- result back or sums its parts with the last one; any other kernel between ends a call."""
 WITH lone AS (
     SELECT rank FROM raw.ranks WHERE rank NOT IN (SELECT DISTINCT rank FROM raw.ops)
 ), judged AS (
     SELECT k.id, k.rank, k.device, coalesce(h.stream, k.stream) AS stream, k.start_ns,
         coalesce(p.category, n.category) AS category, coalesce(p.role, n.role, 'main') AS role,
         coalesce(p.direction, n.direction) AS direction,
-        regexp_matches(k.name, 'c2r|Output|regular_fft_clip') AS restores
+        CASE coalesce(p.role, n.role, 'main')
+            WHEN 'transform' THEN regexp_matches(k.name, 'c2r|Output|regular_fft_clip')
+            WHEN 'helper' THEN regexp_matches(k.name, '[rR]educ') ELSE false END AS finishes
     FROM raw.kernels k
     LEFT JOIN attributed.part p ON p.id = k.id
     LEFT JOIN attributed.home h ON h.id = k.id
@@ -22,7 +24,7 @@ WITH lone AS (
     WINDOW earlier AS (PARTITION BY rank, device, stream ORDER BY start_ns, id
         ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
 ), numbered AS (
-    SELECT *, n_mains - (role = 'transform' AND restores)::INTEGER AS number FROM counted WHERE category = 'conv'
+    SELECT *, n_mains - finishes::INTEGER AS number FROM counted WHERE category = 'conv'
 )
 SELECT id, first_value(id) OVER call AS call_id,
     -- One call runs one pass: the main kernel's, else the one that a transform or helper betrays.

@@ -85,6 +85,32 @@ def test_a_complex_product_on_a_second_stream_belongs_to_the_call_of_the_transfo
         assert rows(connection, "SELECT algorithm, main_ns, transform_ns FROM conv_calls") == [("fft", 5000, 15000)] * 2
 
 
+@pytest.mark.parametrize(
+    ("product", "total"),
+    [
+        ("igemm_v4r1_dynamic_wrw_128x128x16.kd", "wrw_reduction_hip.kd"),
+        (
+            "void cudnn::cnn::wgrad2d_grouped_direct_kernel<float, int>(int)",
+            "void reduce_wgrad_nchw_helper<float>(int)",
+        ),
+    ],
+)
+def test_a_sum_of_split_filter_gradients_goes_with_the_product_before_it(
+    tmp_path: Path, product: str, total: str
+) -> None:
+    given, at = Given(), 0
+    filters, prepared = ((product, 100), (total, 50)), ("void cudnn::maxwell::gemm::setOutputKernel<float>(int)", 5)
+    data = ("igemm_bwd_gtcx3_nchw_fp32_bx0.kd", 70)
+    for name, lasting in (*filters, prepared, data, ("batchnorm_bwd.kd", 10), *filters):
+        given.kernel(name, at, at + lasting)
+        at += lasting
+    calls = rows(
+        given.open(tmp_path), "SELECT direction, main_ns, helper_ns, total_ns FROM conv_calls ORDER BY start_ns"
+    )
+    wgrad = ("wgrad", 100_000, 50_000, 150_000)
+    assert calls == [wgrad, ("dgrad", 70_000, 5_000, 75_000), wgrad]
+
+
 def test_calls_that_share_two_streams_are_told_apart_by_the_inverse_transforms(tmp_path: Path) -> None:
     """A forward call and two gradients, as cuDNN runs them: each transforms one operand on the other stream."""
     transform, back = "void fft2d_r2c_32x32<float, bool=1>(float2*)", "void fft2d_c2r_32x32<float, bool=0>(float*)"
