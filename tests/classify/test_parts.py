@@ -201,6 +201,20 @@ def test_a_filter_gradient_is_cast_before_it_is_transposed_back(tmp_path: Path) 
     assert passes(*names[4:], *names[:4]) == ["wgrad"] * 5 + ["dgrad"] * 4
 
 
+def test_the_cast_after_an_explicit_product_of_composable_kernel_finishes_the_filter_gradient() -> None:
+    call = (
+        "void ck::kernel_grouped_conv_bwd_data_multiple_d_xdl_cshuffle<ck::Traits>(P)",
+        "void ck::kernel_batched_gemm_xdl_cshuffle_v3_multi_d<ck::Traits>(P)",
+        f"void ck::kernel_elementwise{COPIES}",
+    )
+    found = classify_call(BACKWARD, call)
+    assert [(one.category, one.algorithm, one.direction, one.role) for one in found] == [
+        ("conv", "implicit_gemm", "dgrad", "main"),
+        ("conv", "explicit_gemm", "wgrad", "main"),
+        ("conv", "explicit_gemm", "wgrad", "helper"),
+    ]
+
+
 @pytest.mark.parametrize(
     "name",
     [
