@@ -40,9 +40,10 @@ def test_layout_changes_and_fills_go_with_their_own_part() -> None:
     assert passes(*call) == ["dgrad"] * 4 + ["wgrad"] * 5
 
 
-def test_a_tensor_is_folded_before_the_product_and_unfolded_after_it() -> None:
+@pytest.mark.parametrize("source", ["nhwc", "nchw"])
+def test_a_tensor_is_folded_before_the_product_and_unfolded_after_it(source: str) -> None:
     name = "void cudnn::engines_precompiled::{}Kernel<__half, __half, float, true>(Params)"
-    fold, unfold = name.format("nhwcToFoldedNhwc"), name.format("foldedNhwcToNhwc")
+    fold, unfold = name.format(f"{source}ToFoldedNhwc"), name.format("foldedNhwcToNhwc")
     dgrad = "sm80_xmma_dgrad_implicit_gemm_f16f16_f16f32_f32_nhwckcrs_nhwc_tilesize128x64x64"
     wgrad = "sm80_xmma_wgrad_implicit_gemm_indexed_f16f16_f16f32_f32_nhwckcrs_nhwc_tilesize128x64x64"
     found = classify_call(BACKWARD, (fold, dgrad, unfold, fold, wgrad))
