@@ -22,6 +22,7 @@ WITH sized AS MATERIALIZED (
     SELECT *, shapes[1][-2] AS m, shapes[1][-1] AS n, CAST(list_product(shapes[1][:-3]) AS BIGINT) AS batch,
         CAST(list_product(shapes[1]) AS BIGINT) AS elements, direction IS NOT DISTINCT FROM 'backward' AS is_backward
     FROM sized WHERE family = 'softmax' AND NOT contains(op_name, 'log_softmax') AND len(shapes[1]) >= 2
+        AND list_product(shapes[1]) > 0
 ), near AS (
     -- Offsets of places in between are few: a join by equality.
     SELECT s.op_id AS softmax_id, s.is_backward, s.place AS middle, s.elements, s.batch, s.m, s.n, g.op_id, g.place,

@@ -99,6 +99,14 @@ def test_heads_that_share_keys_and_values_may_be_rows_of_one_product(groups: int
         assert found.evidence[0].startswith("(no module) forward, 8 x 1024 queries x 1024 keys x 64, bf16: 1.0 times")
 
 
+def test_an_empty_tensor_beside_it_is_none(tmp_path: Path) -> None:
+    """An expert without tokens: its products have no rows, so that their third size cannot be told."""
+    given = steps()
+    for start in (500, 1500, 2500):
+        forward(given, start, queries=0)
+    assert answer(RULE, given, tmp_path).problem.startswith("Attention runs operator by operator 1.0 times: 0.220 ms")
+
+
 def test_other_softmaxes_and_fused_attention_are_not(tmp_path: Path) -> None:
     given = training()
     for start in (0, 1000, 2000):
