@@ -39,7 +39,7 @@ WITH device_row AS (
 ), launched_graph AS (
     -- Replays with the same first node are of one graph; where nodes are not recorded those of other kernels are not.
     SELECT launch_id, any_value(start_ns) AS start_ns, count(*) AS n_rows, min(graph_node) AS node,
-        if(node IS NULL, hash(list(name ORDER BY n)), NULL) AS names
+        if(node IS NULL, hash(list_sort(list(name))), NULL) AS names
     FROM replayed GROUP BY launch_id
 ), replay AS (
     -- Graphs have numbers in the order in which they are made.

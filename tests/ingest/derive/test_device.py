@@ -83,6 +83,17 @@ def test_a_graph_that_is_replayed_twice_keeps_its_capture(tmp_path: Path, has_no
     assert rows(given.open(tmp_path), LINKS) == [gemm, gemm, plus] * 2
 
 
+def test_kernels_of_a_graph_that_start_in_another_order_make_no_other_graph(tmp_path: Path) -> None:
+    """Two branches of a graph are on two streams: either may be first."""
+    given = Given()
+    for at, layer in ((0, "layers.0"), (100, "layers.1")):
+        captured(given, at, layer, ("mm", "add"), False)
+    for number in range(8):
+        replayed(given, 300 + 100 * number, ("plus", "gemm") if number == 3 else ("gemm", "plus"))
+    layers = [layer for _, _, layer, _ in rows(given.open(tmp_path), LINKS)]
+    assert layers == ["layers.0", "layers.0", "layers.1", "layers.1"] * 4
+
+
 def test_graphs_with_nodes_are_of_captures_in_the_order_in_which_they_are_made(tmp_path: Path) -> None:
     given = Given()
     for at, layer in ((0, "actor"), (100, "critic")):
