@@ -57,7 +57,7 @@ WITH engine AS (
         start_ns + dur_ns AS end_ns
     FROM raw.ops WHERE name = 'CompiledFunction' OR name = 'CompiledFunctionBackward' AND forward_id IS NOT NULL
 ), called AS MATERIALIZED (
-    SELECT c.op_id, c.number, c.start_ns, p.graph, p.is_gradient
+    SELECT c.op_id, c.number, c.start_ns, p.id AS pass, p.graph, p.is_gradient
     FROM (FROM costed.outermost WHERE EXISTS (FROM compiled WHERE is_gradient)
         AND number IN (SELECT number FROM costed.cost WHERE family IN ('gemm', 'conv', 'attention'))) c
     ASOF JOIN compiled p ON p.rank = c.rank AND p.pid IS NOT DISTINCT FROM c.pid AND p.tid = c.tid
@@ -66,27 +66,33 @@ WITH engine AS (
 ), counted AS (
     SELECT graph, number, count(*) FILTER (NOT is_gradient) AS n FROM called GROUP BY graph, number
 ), factors AS (
-    SELECT number, a[:-3] AS batch, a[-2] AS m, a[-1] AS k, b[-1] AS n,
+    -- One that adds to a tensor of its size may be a gradient; one that adds a bias, of fewer dimensions, is none.
+    SELECT number, is_biased, a[:-3] AS batch, a[-2] AS m, a[-1] AS k, b[-1] AS n,
+        list_sort([m, k, n]) AS sides,
         CASE WHEN sa[-2] < sa[-1] THEN true WHEN sa[-2] > sa[-1] THEN false END AS is_a_turned,
         CASE WHEN sb[-2] < sb[-1] THEN true WHEN sb[-2] > sb[-1] THEN false END AS is_b_turned
-    FROM (SELECT id AS number, TRY(CAST(shapes->'$[0]' AS BIGINT[])) AS a, TRY(CAST(shapes->'$[1]' AS BIGINT[])) AS b,
-            TRY(CAST(strides->'$[0]' AS BIGINT[])) AS sa, TRY(CAST(strides->'$[1]' AS BIGINT[])) AS sb
-        FROM raw.ops WHERE id IN (SELECT number FROM called) AND name IN ('aten::mm', 'aten::bmm'))
+    FROM (SELECT id AS number, if(name IN ('aten::mm', 'aten::bmm'), 0, 1) AS first,
+            TRY(CAST(shapes->first AS BIGINT[])) AS a, TRY(CAST(shapes->(first + 1) AS BIGINT[])) AS b,
+            TRY(CAST(strides->first AS BIGINT[])) AS sa, TRY(CAST(strides->(first + 1) AS BIGINT[])) AS sb,
+            first = 1 AND len(TRY(CAST(shapes->0 AS BIGINT[]))) < len(a) AS is_biased
+        FROM raw.ops WHERE id IN (SELECT number FROM called)
+            AND name IN ('aten::mm', 'aten::bmm', 'aten::addmm', 'aten::baddbmm'))
 ), gradients AS (
     -- Those of a product A B are G B' and A' G, or G' A. Layouts that are not recorded may be any.
     SELECT t.graph, t.number, sum(f.n * (
             if([y.m, y.n, y.k] = [x.m, x.k, x.n] AND coalesce(x.is_b_turned <> y.is_b_turned, true), 1, 0)
             + if([y.k, y.m, y.n] = [x.m, x.k, x.n] AND coalesce(x.is_a_turned <> y.is_a_turned, true)
                 OR [y.n, y.m, y.k] = [x.m, x.k, x.n] AND coalesce(x.is_a_turned, true), 1, 0))) AS n
-    FROM counted t JOIN factors x ON x.number = t.number
+    FROM counted t JOIN factors x ON x.number = t.number AND x.is_biased IS NOT TRUE
     JOIN counted f ON f.graph = t.graph AND f.n > 0 JOIN factors y ON y.number = f.number AND y.batch = x.batch
+        AND y.sides = x.sides
     WHERE t.n > 0 GROUP BY t.graph, t.number
 ), compiled_again AS (
     SELECT c.op_id FROM called c JOIN counted f ON f.graph = c.graph AND f.number = c.number AND f.n > 0
     LEFT JOIN gradients g ON g.graph = c.graph AND g.number = c.number
     WHERE c.is_gradient
-    QUALIFY row_number() OVER (PARTITION BY c.graph, c.number ORDER BY c.start_ns)
-        <= count(*) OVER (PARTITION BY c.graph, c.number) - coalesce(g.n, 0)
+    QUALIFY row_number() OVER (PARTITION BY c.pass, c.number ORDER BY c.start_ns)
+        <= count(*) OVER (PARTITION BY c.pass, c.number) - coalesce(g.n, 0)
 )
 SELECT op_id, rank, pid, tid, start_ns, end_ns, number, is_backward, op_id IN (SELECT op_id FROM recomputed)
     OR op_id IN (FROM compiled_again) AS is_recompute

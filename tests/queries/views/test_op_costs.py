@@ -79,7 +79,27 @@ TURNED_SCORES, PLAIN_VALUES = [[512, 64, 1], [512, 1, 64]], [[64, 8, 1], [512, 6
 WIDE, WIDE_PLAIN = [[128, 1], [1, 128]], [[128, 1], [64, 1]]
 FORWARD = [(UP, TURNED), (DOWN, WIDE)]
 GRADIENTS = [(UP, PLAIN), ([[64, 8], [8, 128]], [[1, 64], [128, 1]]), (DOWN, WIDE_PLAIN)]
+WEIGHTED = ([[32, 64], [64, 64]], [[64, 1], [64, 1]])
+LAYER = ([[32, 64], [64, 64]], [[64, 1], [1, 64]])
+BIASED = ([[64], *LAYER[0]], [[1], *LAYER[1]])
+ADDED = ([[32, 64], *WEIGHTED[0]], [[64, 1], *WEIGHTED[1]])
 ATTENTION = [(SCORES, TURNED_SCORES), (VALUES, PLAIN_VALUES)]
+
+
+def compiled(given: Given, start: int, calls: list[tuple[Layout, Layout]], is_gradient: bool) -> None:
+    """One pass of a compiled graph with these products; of three tensors the first is added."""
+    mark = {"forward_thread": 1} if is_gradient else {}
+    name = "CompiledFunctionBackward" if is_gradient else "CompiledFunction"
+    given.add("ops", name=name, pid=1, tid=1, start_ns=1000 * start, dur_ns=90_000, sequence=5, **mark)
+    for place, (shapes, strides) in enumerate(calls):
+        facts = {
+            "shapes": json.dumps(shapes),
+            "strides": json.dumps(strides),
+            "types": json.dumps(["float"] * len(shapes)),
+        }
+        times = {"start_ns": 1000 * (start + 10 * place + 5), "dur_ns": 8000}
+        operator = "aten::addmm" if len(shapes) == 3 else "aten::mm" if len(shapes[0]) == 2 else "aten::bmm"
+        given.add("ops", name=operator, pid=1, tid=1, inputs=json.dumps([""] * len(shapes)), **facts, **times)
 
 
 @pytest.mark.parametrize(
@@ -90,25 +110,34 @@ ATTENTION = [(SCORES, TURNED_SCORES), (VALUES, PLAIN_VALUES)]
         # The gradient of the weights has the sizes and strides of the scores, that of the queries those of the result.
         (ATTENTION, ATTENTION, 0),
         (ATTENTION, [*ATTENTION, *ATTENTION], 2),
+        # The gradient of a layer with a bias has the sizes and strides of a product with a weight that is not turned.
+        ([WEIGHTED, BIASED], [WEIGHTED], 0),
+        ([WEIGHTED, BIASED], [BIASED], 1),
+        # A residual is added in the product, in a forward pass and in its gradient, where weights are tied.
+        ([LAYER, ADDED], [ADDED], 0),
     ],
-    ids=["layers", "layers again", "attention", "attention again"],
+    ids=["layers", "layers again", "attention", "attention again", "beside a bias", "a bias again", "a residual"],
 )
 def test_what_compiled_code_runs_again_is_told_by_sizes_and_strides(
     forward: list[tuple[Layout, Layout]], backward: list[tuple[Layout, Layout]], n: int, tmp_path: Path
 ) -> None:
     """Autograd has no marks within what torch.compile made of a checkpoint."""
     given = Given()
-    for start, calls, name in ((0, forward, "CompiledFunction"), (100, backward, "CompiledFunctionBackward")):
-        mark = {"forward_thread": 1} if start else {}
-        given.add("ops", name=name, pid=1, tid=1, start_ns=1000 * start, dur_ns=90_000, sequence=5, **mark)
-        for place, (shapes, strides) in enumerate(calls):
-            facts = {"shapes": json.dumps(shapes), "strides": json.dumps(strides), "types": '["float", "float"]'}
-            times = {"start_ns": 1000 * (start + 10 * place + 5), "dur_ns": 8000}
-            operator = "aten::mm" if len(shapes[0]) == 2 else "aten::bmm"
-            given.add("ops", name=operator, pid=1, tid=1, inputs='["", ""]', **facts, **times)
+    compiled(given, 0, forward, False)
+    compiled(given, 100, backward, True)
     query = """SELECT count(*) FILTER (is_recompute), count(*) FILTER (direction = 'backward') FROM op_costs
         WHERE family = 'gemm'"""
     assert rows(given.open(tmp_path), query) == [(n, len(backward) - n)]
+
+
+def test_two_backward_passes_over_one_forward_pass_of_compiled_code_compute_nothing_again(tmp_path: Path) -> None:
+    """Two losses, the first with retain_graph: each pass may have all gradients."""
+    given = Given()
+    compiled(given, 0, ATTENTION, False)
+    compiled(given, 100, ATTENTION, True)
+    compiled(given, 200, ATTENTION, True)
+    query = "SELECT direction, count(*), bool_or(is_recompute) FROM op_costs WHERE family = 'gemm' GROUP BY ALL"
+    assert sorted(rows(given.open(tmp_path), query)) == [("backward", 4, False), ("forward", 2, False)]
 
 
 @pytest.mark.parametrize(("name", "is_recompute"), [("aten::addmm", True), ("aten::mm", False)])
