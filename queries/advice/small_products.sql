@@ -1,10 +1,9 @@
 -- title = "Many small products of one shape"
 -- doc = """Short matrix products of the same sizes and type that one module runs one after the other, as for one expert
 -- or head after the other (two kinds may take turns), and that take more than twice the least that the device allows.
--- All experts of a list `experts`, or of a module whose name ends with MoE, are one module here; other modules in a row
--- are taken for layers, which need each other's results. The bound is their time, less what overlaps earlier work on
--- the device, less that of one batched or grouped product: the FLOP of all at the peak of their type, or the bytes of
--- all at the memory's bandwidth, whichever is more."""
+-- The experts of a list `experts` are one module here; other modules in a row are taken for layers, which need each other's results. The bound is their time, less what overlaps earlier work on the
+-- device, less that of one batched or grouped product: the FLOP of all at the peak of their type, or the bytes of all
+-- at the memory's bandwidth, whichever is more."""
 -- why = """A small product fills only a part of the device, and each costs a launch. Batched or grouped, all of them
 -- run side by side."""
 -- cost = "Memory to stack what is multiplied; parts of unequal size have to be padded, or need a grouped product."
@@ -32,18 +31,15 @@ WITH recurrent AS (
     ASOF JOIN recurrent r ON r.rank = f.rank AND r.pid IS NOT DISTINCT FROM f.pid
         AND r.tid IS NOT DISTINCT FROM f.tid AND f.start_ns >= r.start_ns
     WHERE f.start_ns < r.end_ns
-), expert AS (
-    SELECT rank, path, list_filter(ancestors, lambda path:
-        regexp_matches(path, '(?i)(^|[./])experts$|moe(block|layer|mlp)?(_\d+)?$'))[-1] AS experts
-    FROM modules
 ), product AS (
-    SELECT f.rank, f.pid, f.tid, f.start_ns, coalesce(e.experts, f.module) AS module, f.direction, f.dtype, f.op_name,
+    SELECT nullif(regexp_extract(f.module, '^(?:.*[./])?experts[./][^./]+'), '') AS expert,
+        regexp_replace(expert, '[./][^./]+$', '') AS experts, f.rank, f.pid, f.tid, f.start_ns,
+        coalesce(experts, f.module) AS module, f.direction, f.dtype, f.op_name,
         f.own_ns, f.floor_ns, f.per, f.step_ns, p.m, p.n, p.k, p.batch,
         -- Products of an expert have several sizes: all of its list are one kind.
-        concat_ws(' ', f.step, coalesce(e.experts, f.module), f.direction,
-            if(e.experts IS NULL, concat_ws(' ', f.op_name, f.dtype, p.batch, p.m, p.n, p.k), '')) AS kind
+        concat_ws(' ', f.step, coalesce(experts, f.module), f.direction,
+            if(experts IS NULL, concat_ws(' ', f.op_name, f.dtype, p.batch, p.m, p.n, p.k), '')) AS kind
     FROM op_floors f JOIN matmul_shapes p ON p.op_id = f.op_id
-    LEFT JOIN expert e ON e.rank = f.rank AND e.path = f.module
     WHERE f.family = 'gemm' AND f.op_id NOT IN (SELECT op_id FROM unfused_attention)
         AND f.op_id NOT IN (FROM inside)
 ), led AS (
