@@ -1,7 +1,8 @@
 -- title = "Many small products of one shape"
 -- doc = """Short matrix products of the same sizes and type that one module runs one after the other, as for one expert
 -- or head after the other (two kinds may take turns), and that take more than twice the least that the device allows.
--- The experts of a list `experts` are one module here; other modules in a row are taken for layers, which need each other's results. The bound is their time, less what overlaps earlier work on the
+-- Several experts of a list `experts` are one module here; other modules in a row, and those of one expert, are
+-- taken for layers, which need each other's results. The bound is their time, less what overlaps earlier work on the
 -- device, less that of one batched or grouped product: the FLOP of all at the peak of their type, or the bytes of all
 -- at the memory's bandwidth, whichever is more."""
 -- why = """A small product fills only a part of the device, and each costs a launch. Batched or grouped, all of them
@@ -54,7 +55,7 @@ WITH recurrent AS (
     SELECT rank, module, direction, dtype, op_name, batch, m, n, k, sum(own_ns) AS own_ns,
         sum(floor_ns) AS floor_ns, count(*) AS n_calls, any_value(per) AS per, any_value(step_ns) AS step_ns
     FROM run GROUP BY rank, pid, tid, run, module, direction, dtype, op_name, batch, m, n, k
-    HAVING count(*) >= $same_products AND sum(floor_ns) < $small_part * sum(own_ns)
+    HAVING count(*) >= $same_products AND count(DISTINCT expert) <> 1 AND sum(floor_ns) < $small_part * sum(own_ns)
         AND sum(own_ns) * any_value(per) < 1000 * $small_us * count(*)
 ), kinds AS (
     SELECT rank, alike(coalesce(module, '(no module)')) AS place, direction, dtype, op_name, batch, m, n, k,

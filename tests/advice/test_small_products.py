@@ -69,8 +69,9 @@ def test_a_recurrent_network_needs_the_result_before(tmp_path: Path) -> None:
         ("layers.0.mlp.experts.{}.w{}", "found", "Mostly in layers.*.mlp.experts"),
         ("layers.{}.w{}", "not found", ""),
         ("transformer_moe.layers.{}.w{}", "not found", ""),
+        ("moe.experts.0.layers.{}.w{}", "not found", ""),
     ],
-    ids=["a list of experts", "layers", "layers of a model of experts"],
+    ids=["a list of experts", "layers", "layers of a model of experts", "layers of one expert"],
 )
 def test_experts_are_one_module_and_layers_are_not(names: str, status: str, place: str, tmp_path: Path) -> None:
     """No expert needs the result of another; each has two products of one size and one of another."""
