@@ -1,11 +1,11 @@
 -- title = "Compiled code in pieces"
 -- doc = """Code of torch.compile that calls other compiled code from Python: its graph ended early (a graph break), and
--- what follows is a graph of its own; and functions that torch.compile could not compile, where these are noted: where
--- they are not, and calls of compiled code follow one another in a step, the rule cannot tell. The bound is, from the
--- first compiled work of such a call to its end, the time in which no compiled work runs: guards, Python, operators
--- outside of graphs, and the same in the gradients of the later pieces. On a device it is what it idles there because
--- the host has not launched more, and its time in operators outside of graphs. What kernels that fuse across a break
--- may save besides is a second number in the evidence."""
+-- what follows is a graph of its own; and functions that torch.compile could not compile and of which no graph runs in
+-- the recorded steps, where these are noted: where they are not, and calls of compiled code follow one another in a
+-- step, the rule cannot tell. The bound is, from the first compiled work of such a call to its end, the time in which
+-- no compiled work runs: guards, Python, operators outside of graphs, and the same in the gradients of the later
+-- pieces. On a device it is what it idles there because the host has not launched more, and its time in operators
+-- outside of graphs. What kernels that fuse across a break may save besides is a second number in the evidence."""
 -- why = """Each piece checks its guards and enters its kernels anew; what lies between runs in Python, operator by
 -- operator; and no kernel can fuse across the border, so that tensors go through the memory."""
 -- cost = "None, where the line can be changed without changing what it does; larger graphs compile longer."
@@ -118,7 +118,11 @@ WITH region AS (
     FROM graph_breaks
     UNION ALL
     SELECT rank, coalesce(format('{}:{} ({})', file, line, function), 'frame ' || frame), failed, count(*), true
-    FROM compiled_graphs WHERE failed IS NOT NULL GROUP BY ALL
+    FROM compiled_graphs
+    -- Calls that a function's other graphs fit run compiled.
+    WHERE failed IS NOT NULL AND (rank, regexp_replace(graph, '/\d+$', '')) NOT IN (SELECT (r.rank, r.frame)
+        FROM region r JOIN counted_windows v ON v.rank = r.rank AND r.start_ns >= v.start_ns AND r.start_ns < v.end_ns)
+    GROUP BY ALL
 ), told AS (
     SELECT rank, arg_max(place, n) FILTER (NOT is_failed) AS broken, arg_max(place, n) FILTER (is_failed) AS failed,
         count(DISTINCT place) FILTER (is_failed) AS n_failed,

@@ -4,7 +4,7 @@
 -- once per run. Found where they are most of what compiles there."""
 -- why = """A call that the compiled code does not fit costs a compilation. By default the first change of a size costs
 -- one, and its code takes any size; what stays specialised costs one for each new value, and after some
--- (recompile_limit, 8) the function runs uncompiled for good."""
+-- (recompile_limit, 8) calls that none of the compiled code fits run operator by operator."""
 -- cost = "Code for sizes of any value may be slower than code for one."
 -- unless = "Few values occur, each soon in the run: then measure after warm-up steps."
 -- per = "run"

@@ -14,7 +14,7 @@
 -- in_steps_ns = "of it of compilations during recorded steps that count"
 -- operators = "operators of its largest graph"
 -- calls = "calls in the recording"
--- failed = "why it runs uncompiled"
+-- failed = "why a compilation failed: calls that its graphs do not fit run operator by operator"
 SELECT rank, coalesce(format('{}({}): {}', any_value(file), any_value(line), any_value(function)),
         'frame ' || mark || frame) AS function,
     count(*) FILTER (failed IS NULL) AS graphs,

@@ -10,7 +10,7 @@
 -- reason = "which guard of the graph before it failed"
 -- compile_ns = "time of compiling"
 -- is_in_steps = "whether it was during recorded steps that count"
--- failed = "reason of a failure, after which the function runs uncompiled"
+-- failed = "reason of a failure, after which calls that its graphs do not fit run operator by operator"
 SELECT rank, graph, coalesce(format('{}({}): {}', file, line, function), 'frame ' || frame) AS function,
     coalesce(reason, 'not recorded') AS reason, compile_ns, is_in_steps, failed
 FROM compiled_graphs WHERE attempt > 0

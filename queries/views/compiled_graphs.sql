@@ -10,7 +10,7 @@
 -- line = "line where it begins"
 -- operators = "operators in the graph, as Dynamo counts them"
 -- reason = "why what was compiled before did not fit"
--- failed = "why the function runs uncompiled"
+-- failed = "why compiling failed: calls that the function's other graphs do not fit run operator by operator"
 -- start_ns = "when compiling began; before the recording below 0"
 -- compile_ns = "how long it took; 0 where the code came from a cache"
 -- is_noted = "whether its compilation was noted; of others only calls are known"
