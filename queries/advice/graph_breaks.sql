@@ -2,10 +2,11 @@
 -- doc = """Code of torch.compile that calls other compiled code from Python: its graph ended early (a graph break), and
 -- what follows is a graph of its own; and functions that torch.compile could not compile and of which no graph runs in
 -- the recorded steps, where these are noted: where they are not, and calls of compiled code follow one another in a
--- step, the rule cannot tell. The bound is, from the first compiled work of such a call to its end, the time in which
--- no compiled work runs: guards, Python, operators outside of graphs, and the same in the gradients of the later
--- pieces. On a device it is what it idles there because the host has not launched more, and its time in operators
--- outside of graphs. What kernels that fuse across a break may save besides is a second number in the evidence."""
+-- step (one forward and one of compiled autograd are no such calls), the rule cannot tell. The bound is, from the first
+-- compiled work of such a call to its end, the time in which no compiled work runs: guards, Python, operators outside
+-- of graphs, and the same in the gradients of the later pieces. On a device it is what it idles there because the host
+-- has not launched more, and its time in operators outside of graphs. What kernels that fuse across a break may save
+-- besides is a second number in the evidence."""
 -- why = """Each piece checks its guards and enters its kernels anew; what lies between runs in Python, operator by
 -- operator; and no kernel can fuse across the border, so that tensors go through the memory."""
 -- cost = "None, where the line can be changed without changing what it does; larger graphs compile longer."
@@ -148,11 +149,12 @@ WITH region AS (
     FROM raw.ranks r LEFT JOIN found l ON l.rank = r.rank LEFT JOIN told t ON t.rank = r.rank
     WHERE l.rank IS NOT NULL OR t.n_failed > 0
 ), beside AS (
-    -- A break within a loop leaves the function uncompiled, and what it calls as pieces one after the other.
+    -- A break within a loop leaves the function uncompiled, and what it calls as pieces one after the other. A graph
+    -- of compiled autograd (!) follows that of the forward pass.
     SELECT DISTINCT w.rank FROM whole w JOIN counted_windows v ON v.rank = w.rank AND w.start_ns >= v.start_ns
         AND w.start_ns < v.end_ns
     WHERE w.rank NOT IN (SELECT rank FROM compiled_graphs WHERE is_noted)
-    GROUP BY w.rank, v.start_ns HAVING count(*) > 1
+    GROUP BY w.rank, v.start_ns, starts_with(w.frame, '!') HAVING count(*) > 1
 )
 FROM proved
 UNION ALL

@@ -91,6 +91,14 @@ def test_of_calls_after_one_another_it_cannot_tell_without_notes(tmp_path: Path)
     )
 
 
+def test_a_graph_of_compiled_autograd_after_the_forward_pass_is_no_piece(tmp_path: Path) -> None:
+    given = beside()
+    for row in given.rows["ops"]:
+        if row["start_ns"] % 1_000_000 == 500_000:
+            row["name"] = row["name"].replace("Region: 1/0", "Region: !0/1/0")
+    assert answer(RULE, given, tmp_path).status == "not found"
+
+
 def test_calls_after_one_another_are_no_pieces_where_notes_name_no_break(tmp_path: Path) -> None:
     given = beside()
     given.about = {"compiled": {"graphs": [{"id": "1/0", "function": "forward"}], "breaks": []}}
