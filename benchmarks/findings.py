@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
-NO_TRACES = (".traceview", ".md", ".tsv", ".py", ".toml", ".ipynb", "training", "notebooks", "legacy")
+NO_TRACES = (".traceview", ".md", ".tsv", ".py", ".pyc", ".toml", ".ipynb", "training", "notebooks", "legacy")
 MARKS = (
     "<!-- findings: python benchmarks/findings.py --table docs/accuracy.md ../shared/traces samples -->\n",
     "<!-- -->",
