@@ -44,7 +44,8 @@ SIZED = ("kernels", "memcpys", "ops", "primitives")
 """Whose rows are counted for that."""
 
 SMALL_BYTES = 4 * SMALL_ROWS
-"""Files of these tables up to which a capture is small in any case: a row takes some 4 bytes or more."""
+"""Files of these tables up to which a capture is small in any case, as a row takes some 4 bytes or more; and of all
+tables up to which its queries are planned for few rows."""
 
 LEAST_BYTES, ROW_BYTES, MOST_BYTES = 600_000_000, 250, 4_000_000_000
 """Memory with which it is tried to make views of a large capture: for each row, within bounds; beyond half of the most
