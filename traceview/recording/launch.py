@@ -5,7 +5,9 @@ Invariant: the command behaves as without traceview. Its input, output, signals 
 
 from __future__ import annotations
 
+import math
 import os
+import queue
 import re
 import signal
 import subprocess
@@ -199,38 +201,51 @@ def _signals_to_command(ends_with_us: bool) -> Iterator[tuple[list[subprocess.Po
     """
     command: list[subprocess.Popen[bytes]] = []
     came: list[int] = []
-    first: list[float] = []
     witnesses = [_witness()]
+    # One thread acts on them in turn: two that ask after one witness at a time have it alive, and a handler that
+    # starts threads is interrupted by the next signal while it does.
+    arrivals: queue.SimpleQueue[tuple[float, int, subprocess.Popen[bytes] | None] | None] = queue.SimpleQueue()
+
+    def pass_on(number: int, frame: FrameType | None) -> None:
+        came.append(number)
+        arrivals.put((time.monotonic(), number, witnesses[-1]))
 
     def is_running() -> bool:
         return bool(command) and command[0].poll() is None
 
-    def send(number: int) -> None:
-        if is_running():
-            command[0].send_signal(number)
-
     def send_if_alone(number: int, witness: subprocess.Popen[bytes] | None) -> None:
         if witness is None or witness.poll() is None:
-            send(number)
-        elif is_running() and witness is witnesses[-1]:
+            command[0].send_signal(number)
+        elif witness is witnesses[-1]:
             witnesses.append(_witness())
 
-    def pass_on(number: int, frame: FrameType | None) -> None:
-        came.append(number)
-        after(GRACE_S, send_if_alone, number, witnesses[-1])
-        if ends_with_us:
-            first.append(time.monotonic())
-            after(0.0 if first[-1] - first[0] > GRACE_S else PATIENCE_S, send, signal.SIGKILL)
+    def act() -> None:
+        first = end = math.inf
+        while True:
+            try:
+                arrival = arrivals.get(timeout=max(0.0, end - time.monotonic()) if end < math.inf else None)
+            except queue.Empty:
+                end = math.inf
+                if is_running():
+                    command[0].kill()
+                continue
+            if arrival is None:
+                return
+            at, number, witness = arrival
+            if ends_with_us:
+                first = min(first, at)
+                end = at if at - first > GRACE_S else first + PATIENCE_S
+            time.sleep(max(0.0, min(at + GRACE_S, end) - time.monotonic()))
+            if is_running():
+                send_if_alone(number, witness)
 
-    def after(seconds: float, function: Callable[..., None], *given: object) -> None:
-        timer = threading.Timer(seconds, function, given)
-        timer.daemon = True
-        timer.start()
-
+    thread = threading.Thread(target=act, daemon=True)
+    thread.start()
     try:
         with _handled(pass_on):
             yield command, came
     finally:
+        arrivals.put(None)
         for witness in filter(None, witnesses):
             with witness:
                 witness.kill()
