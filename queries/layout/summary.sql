@@ -1,7 +1,7 @@
 -- title = "By place"
 -- doc = """Conversions inside convolution calls come from the library or framework, those between operators from the
--- program or framework. Where no operator is recorded for them (without its launch none is), nothing tells the two
--- apart."""
+-- program or framework. Where no operator is recorded for them (without its launch none is), those of a convolution
+-- library beside its kernels are inside, and of others nothing tells."""
 -- cannot = "No layout conversions in this trace."
 -- [columns]
 -- place = "inside a convolution call, between operators, or (unknown) where no operator is recorded for it"

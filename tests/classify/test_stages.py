@@ -111,6 +111,59 @@ def test_a_sum_of_split_filter_gradients_goes_with_the_product_before_it(
     assert calls == [wgrad, ("dgrad", 70_000, 5_000, 75_000), wgrad]
 
 
+CLEAR, CAST = "SubTensorOpWithScalar1d", "SubTensorOpWithCastTensor1d"
+TURN, OTHER = "batched_transpose_16x64_pack_1x4_ediv_1x2_half", "batchnorm_bwd.kd"
+IGEMM = "igemm_{}_gtcx2_nhwc_bf16_bx0_ex1_bt128x128x32"
+MIOPEN = [IGEMM.format("bwd"), CAST, TURN]
+TO, BACK = (f"void cudnn::ops::{name}Kernel<__half, __half, float, true>(int)" for name in ("nchwToNhwc", "nhwcToNchw"))
+
+
+def cudnn(direction: str) -> list[str]:
+    """A convolution of tensors in NCHW on tensor cores, which compute in NHWC."""
+    name = f"sm80_xmma_{direction}_implicit_gemm_f16f16_f16f32_f32_nhwckrsc_nhwc_tilesize128x128x32_stage4"
+    return [TO, TO, f"{name}_warpsize2x2x1_g1_tensor16x8x16_execute_kernel__5x_cudnn", BACK]
+
+
+@pytest.mark.parametrize(
+    ("launched", "calls"),
+    [
+        pytest.param(
+            [CLEAR, TURN, TURN, IGEMM.format("fwd"), CAST, TURN, OTHER],
+            [("fprop", 1, 3, 2)],
+            id="MIOpen, forward",
+        ),
+        pytest.param(
+            # As an MI210 ran ResNet-18: the gradient of a filter of 1x1 needs no conversion back.
+            [TURN, *MIOPEN[:3], CLEAR, TURN, TURN, IGEMM.format("wrw"), CAST, CLEAR, TURN, TURN, *MIOPEN[::2]],
+            [("dgrad", 1, 2, 1), ("wgrad", 1, 2, 2), ("dgrad", 1, 3, 1)],
+            id="MIOpen, gradients",
+        ),
+        pytest.param(
+            [*cudnn("fprop"), OTHER, *cudnn("dgrad"), *cudnn("wgrad")],
+            [("fprop", 1, 3, 0), ("dgrad", 1, 3, 0), ("wgrad", 1, 3, 0)],
+            id="cuDNN",
+        ),
+        pytest.param(
+            # One of channels last beside one that converts, and a conversion beside none.
+            [cudnn("fprop")[2], *cudnn("fprop"), OTHER, TO, OTHER],
+            [("fprop", 1, 0, 0), ("fprop", 1, 3, 0)],
+            id="beside channels last",
+        ),
+    ],
+)
+def test_without_operators_a_librarys_layout_conversions_go_with_their_convolution(
+    tmp_path: Path, launched: list[str], calls: list[tuple[str, int, int, int]]
+) -> None:
+    given = Given()
+    for at, name in enumerate(launched):
+        given.kernel(name, at, at + 1)
+    found = rows(
+        given.open(tmp_path),
+        "SELECT direction, main_ns // 1000, layout_ns // 1000, helper_ns // 1000 FROM conv_calls ORDER BY start_ns",
+    )
+    assert found == calls
+
+
 def test_calls_that_share_two_streams_are_told_apart_by_the_inverse_transforms(tmp_path: Path) -> None:
     """A forward call and two gradients, as cuDNN runs them: each transforms one operand on the other stream."""
     transform, back = "void fft2d_r2c_32x32<float, bool=1>(float2*)", "void fft2d_c2r_32x32<float, bool=0>(float*)"

@@ -69,11 +69,14 @@ def test_a_change_without_an_operator_may_be_anywhere(tmp_path: Path) -> None:
         assert pick(section(connection, part), "place", "busy_ns") == places, part
 
 
-def test_without_operators_no_place_is_known(tmp_path: Path) -> None:
+def test_without_operators_the_place_of_a_conversion_is_known_beside_a_convolution(tmp_path: Path) -> None:
     given = Given()
     given.kernel(TO_NHWC, 2, 3, launched=1)
     given.kernel("sm80_xmma_fprop_implicit_gemm_tf32f32", 3, 6, launched=2)
-    assert pick(section(given.open(tmp_path), "layout/summary"), "place", "calls") == [("(unknown)", 1.0)]
+    given.kernel("batchnorm_fwd", 6, 7, launched=3)
+    given.kernel(TO_NHWC, 7, 9, launched=4)
+    places = [("(unknown)", 1.0), ("inside convolutions", 1.0)]
+    assert pick(section(given.open(tmp_path), "layout/summary"), "place", "calls") == places
 
 
 def test_formats_of_a_cpu_library_are_those_of_its_log(tmp_path: Path) -> None:
