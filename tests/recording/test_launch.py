@@ -6,8 +6,10 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -71,6 +73,25 @@ def test_a_signal_reaches_the_command_and_not_what_comes_after_it(tmp_path: Path
     with launch.stoppable():
         assert launch.launch(run_of(tmp_path, sys.executable, "-S", "-c", body)) == 9
     assert signal.getsignal(signal.SIGTERM) == before
+
+
+def test_a_signal_that_comes_while_the_command_is_started_reaches_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started, sent = subprocess.Popen, tmp_path / "sent"
+
+    def late(words: list[str], **given: Any) -> subprocess.Popen[bytes]:
+        """As on a busy machine: the command is far ahead."""
+        process = started(words, **given)
+        while words[0] == sys.executable and not sent.exists() and process.poll() is None:
+            time.sleep(0.05)
+        time.sleep(0.05)
+        return process
+
+    monkeypatch.setattr(launch.subprocess, "Popen", late)
+    ready = f"import os; os.kill(os.getppid(), signal.SIGTERM); open({str(sent)!r}, 'w').close()"
+    body = WAITS.format(name="SIGTERM", ready=ready)
+    assert launch.launch(run_of(tmp_path, sys.executable, "-S", "-c", body)) == 9
 
 
 @pytest.mark.slow

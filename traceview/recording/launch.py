@@ -101,18 +101,18 @@ def launch(run: Run) -> int:
     if run.tool:
         words = nsight.command(secrets.command(words) if run.keeps_command else [], raw, run.is_whole)
         environment = nsight.hide(run.command, environment, raw)
-    with _signals_to_command(run.ends_with_us) as (command, came):
+    with _signals_to_command(run.ends_with_us) as (follow, came):
         try:
             asked, errors = (subprocess.DEVNULL, subprocess.STDOUT) if run.output else (None, None)
-            started = subprocess.Popen(
+            command = subprocess.Popen(
                 words, env=environment, cwd=run.folder, stdin=asked, stdout=run.output, stderr=errors
             )
-            command.append(started)
         except OSError as error:
             # As a shell says it.
             code = 127 if isinstance(error, FileNotFoundError) else 126
             raise CommandFailed(f"cannot run {words[0]}: {error.strerror}.", code) from error
-        exit_code = _wait(command[0], run.meanwhile)
+        follow(command)
+        exit_code = _wait(command, run.meanwhile)
     if came and run.ends_with_us:
         raise Stopped(came[0])
     if run.tool is None:
@@ -194,12 +194,12 @@ def _environment(run: Run) -> dict[str, str]:
 
 
 @contextmanager
-def _signals_to_command(ends_with_us: bool) -> Iterator[tuple[list[subprocess.Popen[bytes]], list[int]]]:
-    """Outlive the command's signals, and pass on those that only this process got, to what is put into the first list.
+def _signals_to_command(ends_with_us: bool) -> Iterator[tuple[Callable[[subprocess.Popen[bytes]], None], list[int]]]:
+    """Outlive the command's signals, and pass on those that only this process got to the command, which the function
+    is given when it has started; also those that came meanwhile.
 
-    The second list is of those that came. With `ends_with_us` a command that does not end on one is killed.
+    The list is of those that came. With `ends_with_us` a command that does not end on one is killed.
     """
-    command: list[subprocess.Popen[bytes]] = []
     came: list[int] = []
     witnesses = [_witness()]
     # One thread acts on them in turn: two that ask after one witness at a time have it alive, and a handler that
@@ -210,24 +210,20 @@ def _signals_to_command(ends_with_us: bool) -> Iterator[tuple[list[subprocess.Po
         came.append(number)
         arrivals.put((time.monotonic(), number, witnesses[-1]))
 
-    def is_running() -> bool:
-        return bool(command) and command[0].poll() is None
-
-    def send_if_alone(number: int, witness: subprocess.Popen[bytes] | None) -> None:
+    def send_if_alone(command: subprocess.Popen[bytes], number: int, witness: subprocess.Popen[bytes] | None) -> None:
         if witness is None or witness.poll() is None:
-            command[0].send_signal(number)
+            command.send_signal(number)
         elif witness is witnesses[-1]:
             witnesses.append(_witness())
 
-    def act() -> None:
+    def act(command: subprocess.Popen[bytes]) -> None:
         first = end = math.inf
         while True:
             try:
                 arrival = arrivals.get(timeout=max(0.0, end - time.monotonic()) if end < math.inf else None)
             except queue.Empty:
                 end = math.inf
-                if is_running():
-                    command[0].kill()
+                command.kill()
                 continue
             if arrival is None:
                 return
@@ -236,14 +232,15 @@ def _signals_to_command(ends_with_us: bool) -> Iterator[tuple[list[subprocess.Po
                 first = min(first, at)
                 end = at if at - first > GRACE_S else first + PATIENCE_S
             time.sleep(max(0.0, min(at + GRACE_S, end) - time.monotonic()))
-            if is_running():
-                send_if_alone(number, witness)
+            if command.poll() is None:
+                send_if_alone(command, number, witness)
 
-    thread = threading.Thread(target=act, daemon=True)
-    thread.start()
+    def follow(command: subprocess.Popen[bytes]) -> None:
+        threading.Thread(target=act, args=(command,), daemon=True).start()
+
     try:
         with _handled(pass_on):
-            yield command, came
+            yield follow, came
     finally:
         arrivals.put(None)
         for witness in filter(None, witnesses):
