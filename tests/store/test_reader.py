@@ -8,8 +8,11 @@ import resource
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
+from multiprocessing import active_children
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 import duckdb
@@ -97,6 +100,22 @@ def test_who_reads_no_further_ends_the_process(folder: Path) -> None:
         pieces = reader.ask(rows, "FROM range(3)")
         assert next(pieces) == (0,)
         pieces.close()
+        assert list(reader.ask(rows, "SELECT 1")) == [(1,)]
+
+
+def test_ctrl_c_while_the_process_is_started_ends_it(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    start = BaseProcess.start
+
+    def interrupted(process: BaseProcess) -> None:
+        start(process)
+        signal.pthread_kill(threading.get_ident(), signal.SIGINT)
+
+    before = {*active_children()}
+    with Reader(folder) as reader:
+        with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+            patch.setattr(BaseProcess, "start", interrupted)
+            list(reader.ask(rows, "SELECT 1"))
+        assert {*active_children()} <= before
         assert list(reader.ask(rows, "SELECT 1")) == [(1,)]
 
 

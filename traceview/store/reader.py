@@ -101,11 +101,12 @@ class Reader:
         before = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
         try:
             process.start()
+            # Before a signal that came meanwhile is acted on: `close` ends it.
+            self._process = process
         except OSError as error:
             raise UsageError(f"no process could be started for this query: {error.strerror}.") from error
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
-        self._process = process
         there.close()
         kind, failure = self._received(self._pipe, None)
         if kind == FAILED:
