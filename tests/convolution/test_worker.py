@@ -105,9 +105,22 @@ def test_one_that_is_slow_to_end_is_not_said_to_lack_memory(
         f"import atexit, os, sys, time\natexit.register(time.sleep, 100)\nsys.stdin.readline()\nos.close(1)\n{text}"
     )
     monkeypatch.setattr("traceview.experiments.worker.PROGRAM", program)
+    monkeypatch.setattr("traceview.experiments.worker.LEAVE_S", 0.0)
     with Worker(sys.executable) as process:
         assert list(process.ask({})) == []
         assert process.close() == says
+
+
+def test_one_that_ends_by_itself_may_take_a_while(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = tmp_path / "worker.py"
+    program.write_text(
+        "import atexit, os, sys, time\natexit.register(time.sleep, 0.5)\nsys.stdin.readline()\nos.close(1)"
+    )
+    monkeypatch.setattr("traceview.experiments.worker.PROGRAM", program)
+    monkeypatch.setattr("traceview.experiments.worker.END_S", 0.0)
+    with Worker(sys.executable) as process:
+        assert list(process.ask({})) == []
+        assert process.close() == "its process ended before it answered"
 
 
 @pytest.mark.long

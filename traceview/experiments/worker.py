@@ -9,6 +9,7 @@ import subprocess
 import tempfile
 import threading
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from traceview.errors import UsageError
@@ -20,6 +21,8 @@ STILL_S = 1800.0
 """A worker that says nothing for this long is ended."""
 END_S = 2.0
 """A worker that nobody asks any more gets this long to end."""
+LEAVE_S = 30.0
+"""One that says no more gets this long before: on a busy machine PyTorch takes seconds to be taken apart."""
 MOST_TEXT, MOST_ERRORS = 300, 20_000
 """Characters of the text of an exception, and bytes of errors in which it is looked for."""
 
@@ -63,6 +66,8 @@ class Worker:
             line = process.stdout.readline()
             watchdog.cancel()
             if not line:
+                with suppress(subprocess.TimeoutExpired):
+                    process.wait(timeout=LEAVE_S)
                 return
             answer = json.loads(line)
             yield answer
