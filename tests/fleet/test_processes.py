@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 from job_traces import left_over, written
-from processes import files_no_larger_than
+from processes import files_no_larger_than, is_running
 
 from traceview import store
 from traceview.errors import NoRoom
@@ -81,12 +81,14 @@ def test_ctrl_c_reaches_no_process_however_young(in_thread: bool, capfd: pytest.
 
 @pytest.mark.usefixtures("ctrl_c")
 def test_ctrl_c_interrupts_at_once() -> None:
-    main = threading.main_thread().ident or 0
-    threading.Timer(0.2, signal.pthread_kill, (main, signal.SIGINT)).start()
+    main, before = threading.main_thread().ident or 0, {*active_children()}
     began = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
+        threading.Timer(0.2, signal.pthread_kill, (main, signal.SIGINT)).start()
         list(processes.run(1, time.sleep, [60]))
-    assert time.monotonic() - began < 30 and not active_children()
+    assert time.monotonic() - began < 30
+    # One may still be listed for a moment whose end another thread was told.
+    assert not any(is_running(child.pid or 0) for child in {*active_children()} - before)
 
 
 def lacking(task: str) -> str:
