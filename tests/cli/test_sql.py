@@ -412,7 +412,7 @@ def test_a_signal_ends_any_query(trace: Path, root: Path, tmp_path: Path, query:
 @pytest.mark.slow
 def test_a_signal_at_the_prompt_ends_the_query_and_not_the_session(trace: Path) -> None:
     with Reader(store.prepare(trace)) as reader:
-        threading.Timer(0.5, signal.pthread_kill, (threading.main_thread().ident, signal.SIGINT)).start()
         with pytest.raises(KeyboardInterrupt):
+            threading.Timer(0.5, signal.pthread_kill, (threading.main_thread().ident, signal.SIGINT)).start()
             list(reader.ask(sql.pieces, LONG[1], "csv"))
         assert list(reader.ask(sql.pieces, "SELECT 1 AS one", "csv")) == ["one\n", "1\n"]
