@@ -105,6 +105,14 @@ def test_communication_of_ranks_is_bounded_by_its_transfer(tmp_path: Path) -> No
     assert (found.path, found.saving_ns) == (certainty.ON, 300_000), "two transfers"
 
 
+def test_waiting_of_other_steps_makes_no_more_of_a_transfer(tmp_path: Path) -> None:
+    """One step of six holds the others up by 3 ms: transfers are as long in all of them."""
+    job = Job(ranks=3, steps=6, transfer=150.0, late=lambda step, rank: 3000.0 if (step, rank) == (4, 2) else 300.0)
+    found = said(tmp_path, *job.build(), rules=("exposed_communication",))["exposed_communication"]
+    assert found.work_ns == 750_000, "two transfers, and 450 us of waiting in the mean"
+    assert (found.path, found.saving_ns) == (certainty.ON, 300_000)
+
+
 def test_a_copy_goes_with_the_wait_of_its_call(tmp_path: Path) -> None:
     """A blocking copy of 100 us, and 91 us until the convolution after it begins: without it the host goes on at 50."""
     given = training(3)
@@ -255,6 +263,10 @@ def test_what_goes_is_what_the_rule_counts(trace: str, shared: Path, captures) -
         text = f"SELECT sum(counted_ns) FROM ({query.written({})}) r WHERE r.rank = {finding.rank}"
         ((all_ns,),) = connection.execute(text).fetchall()
         steps = connection.execute(f"SELECT n_steps FROM scope WHERE rank = {finding.rank}").fetchall()[0][0]
+        if query.name == "communication":
+            text = "SELECT sum(greatest(step_exposed_ns - step_transfer_ns, 0)) FROM complete_waits WHERE rank ="
+            ((waiting_ns,),) = connection.execute(f"{text} {finding.rank}").fetchall()
+            all_ns += waiting_ns or 0
         assert all_ns / max(steps, 1) == pytest.approx(finding.work_ns, rel=1e-6), finding.rule
         compared += 1
     assert compared >= 2

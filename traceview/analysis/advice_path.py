@@ -158,13 +158,13 @@ def _bounded(
     wrapped = replace(removed, body=f"WITH removed AS (\n{removed.body}\n)\n{critical.query('removed').body}")
     rows = wrapped.run(connection, values)
     chosen = np.array([number for number, *_ in rows if number is not None], np.int64)
-    counted_ns = sum(ns for number, rank, ns in rows if number is None and rank == found.rank)
-    if not counted_ns:
+    counted = {rank: (ns, mean_ns) for number, rank, ns, mean_ns in rows if number is None}
+    here_ns, mean_ns = counted.get(found.rank, (0, 0.0))
+    if not here_ns:
         return replace(found, path=NOT_KNOWN, path_reason=f"there is none of it in {path.what}, which the path is of")
     saved_ns = _saved(path, chosen, removed.extra["gone"])
-    saving_ns = found.saving_ns or 0
     # Where the mean step has more of it than this one, the same part of it is on the path.
-    most_ns = min(saving_ns, round(saved_ns * max(1.0, saving_ns / counted_ns)))
+    most_ns = min(found.saving_ns or 0, round(saved_ns * max(1.0, mean_ns / here_ns)))
     if most_ns or not len(chosen):
         return replace(found, path=ON, path_saving_ns=most_ns)
     slack_ns = int(path.slack[chosen].min())
