@@ -113,6 +113,22 @@ def test_waiting_of_other_steps_makes_no_more_of_a_transfer(tmp_path: Path) -> N
     assert (found.path, found.saving_ns) == (certainty.ON, 300_000)
 
 
+def test_a_rank_that_the_graph_has_no_room_for_is_bounded_by_those_in_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rank 2 waits longest, for the last one; the graph holds that and rank 0. A copy of rank 2 is in neither."""
+    monkeypatch.setattr(advice_path, "MOST_RANKS", 2)
+    slow = {2: 0.8, 3: 2.0}
+    job = Job(ranks=4, steps=4, transfer=150.0, slow=lambda step, rank: slow.get(rank, 1.0)).build()
+    for start in range(0, 4000, 1000):
+        job[2].copy("HtoD", start + 850, start + 950, start + 840, src_kind="pageable", size_bytes=1_000_000)
+    found = said(tmp_path, *job, rules=("exposed_communication", "pageable_copies"))
+    sent, copied = found["exposed_communication"], found["pageable_copies"]
+    assert (sent.rank, sent.work_ns, sent.path, sent.saving_ns) == (2, 660_000, certainty.ON, 300_000)
+    assert (copied.rank, copied.path) == (2, certainty.NOT_KNOWN)
+    assert copied.path_reason == "rank 2 is not in the graph of step 2"
+
+
 def test_a_copy_goes_with_the_wait_of_its_call(tmp_path: Path) -> None:
     """A blocking copy of 100 us, and 91 us until the convolution after it begins: without it the host goes on at 50."""
     given = training(3)
