@@ -100,7 +100,7 @@ SELECT row_number() OVER (ORDER BY i.start_ns, i.class = 0, i.end_ns, i.kind, i.
         if(i.class = 2, i.id, NULL)) AS lane,
     i.pid, i.tid, i.name, i.category, i.layer, i.op_name, i.start_ns, i.end_ns, i.launch_id, i.is_sync, i.sync_stream,
     i.queued_ns,
-    m.match_id, m.last_ns
+    m.match_id, m.last_ns + m.moved_ns - i.moved_ns AS last_ns
 FROM inside i LEFT JOIN rank_waits m ON m.id = i.id AND m.rank = i.rank AND i.kind IN ('kernel', 'collective')
     AND m.is_complete
 ORDER BY number

@@ -85,7 +85,6 @@ def build(tasks: Mapping[str, Ints], events: Mapping[str, Ints], begin: int, fin
     is_split = waited >= 0
     # A call that waits is two nodes: until it waits, and after what it waited for has ended.
     back = np.where(is_split, np.clip(end[np.maximum(waited, 0)], start, end), end)
-    meet = np.where(is_met, np.clip(tasks["last_ns"], start, end), end)
     first_end = np.where(is_split | is_met, start, end)
     head = nodes.add(tasks["number"], TASK, rank, start, first_end)
     tail = head.copy()
@@ -99,7 +98,9 @@ def build(tasks: Mapping[str, Ints], events: Mapping[str, Ints], begin: int, fin
         nodes.link(tail[source[is_full]], tail[target[is_full]], INFERRED)
     (met,) = np.nonzero(is_met)
     joint, last = _meet(nodes, tasks, met, head, start)
-    tail[met] = nodes.add(met, RETURN, rank[met], meet[met], end[met], last)
+    # Clocks of ranks drift: a rank that was to see the last one come before that began by the job's clock waits for it.
+    meet = np.clip(np.maximum(tasks["last_ns"][met], start[last]), start[met], end[met])
+    tail[met] = nodes.add(met, RETURN, rank[met], meet, end[met], last)
     nodes.link(joint, tail[met], ARRIVAL)
     nodes.link(head[met], tail[met], ARRIVAL)
     (follows,) = np.nonzero(before >= 0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -216,6 +217,49 @@ def test_the_path_goes_through_the_rank_that_comes_last(tmp_path: Path) -> None:
     assert compared == [(0, 40_000), (1, 40_000), (2, 0)], "the others have as much slack as they wait"
     waits = connection.execute("SELECT sum(dur_ns) FROM critical_part WHERE part = 'communication'").fetchall()
     assert waits == [(200_000,)], "two transfers, and no waiting"
+
+
+REDUCE = "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)"
+
+
+def mesh(ahead: dict[int, float]) -> list[Given]:
+    """Four steps of ranks 0 to 3, the last of which is slow: all-reduces of rows 0, 1 and 2, 3 (60 us), then of columns
+    0, 2 and 1, 3 (100 us). `ahead` says by how much a rank's clock is; such a rank leaves some a little later."""
+    made = []
+    for rank in range(4):
+        given, off = Given(rank), ahead.get(rank, 0.0)
+        given.groups = row, column = [rank // 2 * 2, rank // 2 * 2 + 1], [rank % 2, rank % 2 + 2]
+        for step in range(4):
+            start = 1000.0 * step + off
+            given.span("step", f"step#{step + 1}", start, start + 1000)
+            given.kernel(SGEMM, start + 10, start + (410 if rank == 3 else 310), launched=start + 2)
+            first, late = 470 if rank > 1 else 370, 0.3 * (rank * step % 3) if off else 0.0
+            both = ("rows", row, 410 if rank == 3 else 310, first), ("columns", column, first + 201 + late, 771)
+            for number, (name, group, begin, end) in enumerate(both):
+                kernel, at = 1_000_000 + 10_000 * rank + 10 * step + number, start + begin
+                given.kernel(REDUCE, at, start + end + late, launched=start + 3 + 2 * number, stream=9, id=kernel)
+                facts = {"kind": "allreduce", "group_name": f"{name}{group[0]}", "sequence": step, "group_size": 2}
+                times = {"start_ns": round(at * 1000), "dur_ns": round((end + late - begin) * 1000)}
+                ranks = json.dumps(group)
+                given.add("collectives", name=REDUCE, kernel_id=kernel, group_ranks=ranks, **facts, **times)
+                if number == 0:
+                    given.kernel(SGEMM, start + first + 1, start + first + 201 + late, launched=start + 4)
+            given.kernel(SGEMM, start + 772 + late, start + 900, launched=start + 6)
+        made.append(given)
+    return made
+
+
+@pytest.mark.parametrize(
+    "ahead", [{}, {2: 2000.0, 3: 2000.0}, {2: -2000.0, 3: -2000.0}, {1: 7000.0, 2: -2000.0, 3: 900.0}]
+)
+def test_clocks_of_hosts_do_not_change_what_ranks_of_several_groups_wait_for(
+    ahead: dict[int, float], tmp_path: Path
+) -> None:
+    connection = prepared(tmp_path, *mesh(ahead), step="3")
+    waits = connection.execute("SELECT sum(dur_ns) FROM critical_part WHERE part = 'communication'").fetchall()
+    assert waits[0][0] == pytest.approx(160_000, abs=700), "one transfer of each kind"
+    assert scenarios(connection)["communication takes no time"] == pytest.approx(160, abs=0.7)
+    assert not any("contradict" in row["text"] for row in section(connection, "critical/summary"))
 
 
 @pytest.mark.long
