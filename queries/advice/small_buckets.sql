@@ -1,7 +1,7 @@
 -- title = "Many small collectives"
 -- doc = """Many collectives per step that each move little. The bound is their exposed time beyond what their bytes
 -- would take at the best rate that any collective of that kind reached in the trace (all of it where there is no larger
--- one)."""
+-- one). Sends and receives are left out: no bucket joins messages of micro-batches."""
 -- why = """Every collective has a start-up cost on all ranks; many small ones pay it many times, one large one only
 -- once."""
 -- cost = "Larger buckets need memory and are sent later, so less of them may be hidden."
@@ -23,7 +23,8 @@
 WITH sent AS (
     SELECT rank, what AS kind, size_bytes, dur_ns, step_exposed_ns AS exposed_ns, per, step_ns
     FROM exchanges
-    WHERE is_counted AND size_bytes IS NOT NULL AND id NOT IN (SELECT id FROM hung_calls)
+    WHERE is_counted AND size_bytes IS NOT NULL AND what NOT IN ('send', 'recv', 'send_recv')
+        AND id NOT IN (SELECT id FROM hung_calls)
 ), best AS (
     SELECT rank, kind, max(size_bytes / dur_ns) AS bytes_per_ns FROM sent WHERE size_bytes >= $bucket_below_bytes
         AND dur_ns > 0 GROUP BY rank, kind

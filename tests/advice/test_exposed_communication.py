@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 from advised import answer, training
 from asked import connected
-from given import Given, section
+from given import Given, section, write
+
+from traceview.analysis import advice
 
 RULE = "exposed_communication"
 
@@ -92,3 +94,32 @@ def test_a_collective_in_two_steps_at_once_counts_in_the_later_one_alone(tmp_pat
         )
         (alone, _) = section(connection, "whatif/prediction", costs="communication")
         assert alone["removed_ns"] == 20_000
+
+
+def test_what_a_stage_waits_for_a_message_is_no_sure_cost_of_communication(tmp_path: Path) -> None:
+    """Rank 1 is in twelve receives of 40 us while rank 0 computes what it sends; one all-reduce ends a step."""
+    stages = []
+    for rank, (kind, lasting) in enumerate([("send", 2), ("recv", 40)]):
+        given, number = Given(rank), 0
+        for start in (0, 1000, 2000, 3000):
+            given.span("step", f"step#{start // 1000 + 1}", start, start + 1000)
+            calls = [(kind, start + 60 * (nth + 1), lasting, 100_000) for nth in range(12)]
+            for what, end, each, size_bytes in [*calls, ("allreduce", start + 900, 50, 4)]:
+                number += 1
+                given.kernel("ampere_sgemm_128x64_nn", end - 59, end - each - 1, launched=end - 60)
+                given.kernel("ncclDevKernel(int)", end - each, end, launched=end - 58, id=1000 + number, stream=9)
+                times = {"start_ns": (end - each) * 1000, "dur_ns": each * 1000}
+                facts = {"group_name": "0", "group_size": 2, "sequence": number, "size_bytes": size_bytes}
+                given.add("collectives", name="nccl", kernel_id=1000 + number, kind=what, **facts, **times)
+        stages.append(given)
+    write(tmp_path, *stages)
+    rules = advice.load([RULE, "communication_bound", "small_buckets"])
+    with connected(tmp_path) as connection:
+        found = {said.rule: said for said in advice.run(connection, rules)}
+    assert (found[RULE].rank, found[RULE].saving_ns) == (1, 530_000)
+    for rule in (RULE, "communication_bound"):
+        assert found[rule].confidence == (
+            "low: most of the communication time of rank 1 is in recv, of which no call is matched across ranks: "
+            "how much of it is waiting is not known"
+        )
+    assert found["small_buckets"].status == "not found", "no bucket joins messages of micro-batches"
