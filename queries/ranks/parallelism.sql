@@ -1,8 +1,9 @@
 -- title = "How the work is divided"
--- doc = """By process group (all ranks where none is recorded). The same work on all ranks and gradients added up: data
--- parallel. Different kernels on different ranks and messages from one to the next: model or pipeline parallel. How
--- alike the work is: the counts {per step|in the recording} of each kernel or operator name that two ranks share, of
--- those that either has. Each rank is compared with the lowest rank of its group, and the lowest value is shown."""
+-- doc = """By process group (all ranks where none is recorded): by its name where that tells, else the same work on all
+-- ranks and gradients added up is data parallel, different kernels on different ranks and messages from one to the next
+-- are model or pipeline parallel. How alike the work is: the counts {per step|in the recording} of each kernel or
+-- operator name that two ranks share, of those that either has. Each rank is compared with the lowest rank of its
+-- group, and the lowest value is shown."""
 -- cannot = "One rank, or no communication: nothing shows how work is divided."
 -- leave_out = ["per_step", "group_name"]
 -- [columns]

@@ -1,8 +1,8 @@
 -- doc = """Process groups of a job that communicate, all ranks where none is recorded: what their ranks exchange, how
--- alike their work is, and how the work is divided by that. The same work on all ranks and gradients added up: data
--- parallel. Different kernels and messages from one to the next: model or pipeline parallel. How alike: the counts per
--- step of each kernel or operator name that two ranks share, of those that either has; each rank is compared with the
--- lowest rank of its group, and the lowest value counts."""
+-- alike their work is, and how the work is divided: by the group's name where that tells, else by these. The same work
+-- on all ranks and gradients added up: data parallel. Different kernels and messages from one to the next: model or
+-- pipeline parallel. How alike: the counts per step of each kernel or operator name that two ranks share, of those that
+-- either has; each rank is compared with the lowest rank of its group, and the lowest value counts."""
 -- whole_job = true
 -- [columns]
 -- team = "the group, as in matched_calls"
@@ -17,7 +17,7 @@
 -- dimension = """how the work is divided over the ranks of the group: data, sharded data, tensor, pipeline, expert,
 -- context, or several where the group's name has several; NULL where nothing tells"""
 -- known_by = "the name of the group, or what it exchanges"
--- verdict = "the same in words, by what it exchanges"
+-- verdict = "the same in words"
 WITH call AS (
     FROM matched_calls WHERE is_counted
 ), team AS (
@@ -86,5 +86,5 @@ SELECT team, group_name, group_description, ranks, n_expected, kinds, per_step, 
         WHEN verdict LIKE 'model or pipeline%' THEN 'pipeline' END AS dimension,
     CASE WHEN len(told) > 0 THEN 'name of the group' WHEN dimension IS NOT NULL THEN 'what it exchanges' END
         AS known_by,
-    verdict
+    if(len(told) > 0, array_to_string(told, ' and ') || ' parallel: by the name of the group', verdict) AS verdict
 FROM judged

@@ -479,6 +479,24 @@ def test_an_all_reduce_of_activations_is_tensor_parallel(tmp_path: Path) -> None
             assert pick(section(connection, "ranks/gradients"), "gradient_bytes", "ratio") == gradients
 
 
+@pytest.mark.parametrize(
+    ("description", "verdict"),
+    [("TENSOR_MODEL_PARALLEL_GROUP", "tensor parallel: by the name of the group"),
+     ("mesh_dp_cp", "context and data parallel: by the name of the group"),
+     ("default_pg", "data parallel: the same work, gradients added up")],
+)  # fmt: skip
+def test_the_name_of_a_group_decides_how_its_work_is_divided(tmp_path: Path, description: str, verdict: str) -> None:
+    made = Job(ranks=2, steps=2).build()
+    for given in made:
+        for row in given.rows["collectives"]:
+            row["group_description"] = description
+    write(tmp_path, *made)
+    with connected(tmp_path) as connection:
+        (row,) = section(connection, "ranks/parallelism")
+        (told,) = section(connection, "communication/dimensions")
+    assert row["verdict"] == verdict and row["verdict"].startswith(told["dimension"])
+
+
 def test_gradient_bytes_beside_the_parameters(tmp_path: Path) -> None:
     made = Job(ranks=2, steps=2, buckets=2).build()
     for given in made:
