@@ -1,11 +1,12 @@
 -- title = "A rank is awaited that does not come"
 -- doc = """Ranks wait in a collective that another rank of their group has no record of, for a second or more and ten
--- times as long as usual. The bound is the time that they spend in it. Where a trace of the job is missing and none
--- waits so long, the answer is cannot tell."""
+-- times as long as usual. The bound is the time that they spend in it, once per run. Where a trace of the job is
+-- missing and none waits so long, the answer is cannot tell."""
 -- why = """A collective cannot end before every rank of its group has entered it. A rank that failed, that is stuck in
 -- something else, or that took another way through the program holds up all others until they give up."""
 -- cost = "None."
 -- unless = "The rank's recording ended before it entered, and the wait has another cause."
+-- per = "run"
 -- needs = ["several_ranks"]
 -- [fix]
 -- pytorch = """look at the output and the Python stack (py-spy dump) of that rank; TORCH_NCCL_TRACE_BUFFER_SIZE=2000
@@ -20,9 +21,7 @@ WITH absent AS (
     FROM last_collectives WHERE is_hung AND state NOT IN ('recording goes on', 'not looked at')
     GROUP BY team, lacks, lacks_number, state
 ), waited AS (
-    SELECT e.rank, h.team, h.what, sum(h.dur_ns / e.per) AS wait_ns
-    FROM hung_calls h JOIN exchanges e ON e.id = h.id AND e.rank = h.rank
-    GROUP BY e.rank, h.team, h.what
+    SELECT rank, team, what, sum(dur_ns) AS wait_ns FROM hung_calls GROUP BY rank, team, what
 ), longest AS (
     SELECT w.rank, a.*, w.wait_ns, row_number() OVER (PARTITION BY w.rank ORDER BY w.wait_ns DESC,
         -- Of several that one call waits for the one of which more is known.

@@ -28,10 +28,21 @@ def hung(number: int, rank: int) -> bool:
 
 def test_a_hang_is_found_with_its_time_and_what_the_rank_did_last(tmp_path: Path) -> None:
     said = answer(tmp_path, *Job(absent=hung).build())
-    assert said.status == "found" and said.saving_ns == 600_000_000_000 // 6
+    assert said.status == "found" and said.saving_ns == 600_000_000_000
     assert said.problem == "Rank 2 never entered all_reduce 11 of group 0; 3 ranks wait in it."
     assert said.confidence.startswith("high") and said.n_ranks == 3
     assert "last on its device: ampere_sgemm_128x64_nn" in said.evidence
+
+
+def test_a_hang_after_the_last_step_is_a_share_of_the_recording(tmp_path: Path) -> None:
+    """It was up to 100 % of a step of a millisecond, though no step has any of it."""
+    made = Job(absent=hung).build()
+    for given in made:
+        given.rows["ranges"] = [row for row in given.rows["ranges"] if row["name"] != "step#6"]
+    said = answer(tmp_path, *made)
+    assert (said.saving_ns, said.step_ns, said.of) == (600_000_000_000, None, "the recording, once")
+    assert said.run_ns == pytest.approx(600_006_000_000, abs=1_000_000)
+    assert said.saving_pct == pytest.approx(99.999, abs=0.001)
 
 
 def test_a_rank_without_a_trace_is_named_with_low_confidence(tmp_path: Path) -> None:
