@@ -116,9 +116,16 @@ WITH call AS (
         AS whole FROM slow_ranks WHERE NOT is_clear)
     GROUP BY is_few
     UNION ALL
-    SELECT 9, format('No rank makes the others wait by more than 2 % of the step and the error of the clocks{}.',
-        if(EXISTS (FROM unknown_waits), ', where it is known who came last', ''))
-    FROM total WHERE wait_step_ns IS NOT NULL AND NOT EXISTS (FROM slow_ranks WHERE basis = 'arrival')
+    SELECT 9, format('{} by more than 2 % of the step and the error of the clocks{}{}.',
+        if(late IS NULL, 'No rank makes the others wait', 'In the median step no rank waits less than the others'),
+        if(EXISTS (FROM unknown_waits), ', where it is known who came last', ''),
+        coalesce('; in the mean step the others wait ' || array_to_string(late[:3], ', ')
+            || if(len(late) > 3, format(' and {} more', len(late) - 3), ''), ''))
+    FROM total, (
+        SELECT list(format('{:.3f} ms for rank {}', caused_ns / 1e6, rank) ORDER BY caused_ns DESC, rank) AS late
+        FROM rank_totals WHERE caused_ns > 0.02 * step_ns
+    )
+    WHERE wait_step_ns IS NOT NULL AND NOT EXISTS (FROM slow_ranks WHERE basis = 'arrival')
 )
 SELECT position, text FROM line
 ORDER BY position, text

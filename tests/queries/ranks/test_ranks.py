@@ -225,6 +225,22 @@ def test_a_rank_that_is_last_by_chance_or_by_little_is_not_named(tmp_path: Path,
         assert ("no more clearly than chance allows: rank 1" in said) == is_known
 
 
+def test_a_rank_that_is_late_in_few_steps_only_is_told(tmp_path: Path) -> None:
+    """Rank 0 saves for 400 us in two of eight steps: no rank was said to make the others wait."""
+    job = Job(steps=8, buckets=1, late=lambda step, rank: 400.0 if rank == 0 and step % 4 == 2 else 0.0, why="host")
+    with capture(tmp_path / "one", job) as connection:
+        said = texts(connection)
+    assert "In the median step no rank waits less than the others by more than 2 % of the step and the error of" in said
+    assert "in the mean step the others wait 0.100 ms for rank 0." in said
+    turns = Job(steps=8, buckets=1, late=lambda step, rank: 120.0 if rank == step % 4 else 0.0)
+    with capture(tmp_path / "turns", turns) as connection:
+        assert "0.030 ms for rank 0, 0.030 ms for rank 1, 0.030 ms for rank 2 and 1 more." in texts(connection)
+    little = Job(steps=8, buckets=1, late=lambda step, rank: 60.0 if rank == 0 and step % 4 == 2 else 0.0)
+    with capture(tmp_path / "little", little) as connection:
+        said = texts(connection)
+    assert "No rank makes the others wait by more than 2 % of the step and the error of the clocks." in said
+
+
 def test_where_the_steps_are_too_few_for_any_difference_that_is_said(tmp_path: Path) -> None:
     """Rank 1 is late in each of four steps; rank 0 computes longer in three of them."""
     job = Job(ranks=2, steps=4, late=lambda step, rank: 200.0 if rank == 1 else 0.0, why="data")
