@@ -88,21 +88,25 @@ WITH call AS (
         100.0 * wait_ns / dur_ns, wait_step_ns / 1e6)
     FROM total, said WHERE dur_ns > 0 AND wait_step_ns IS NOT NULL
     UNION ALL
-    SELECT 5, format('{} come{} last: the other {} wait{} {:.3f} ms per step longer than {}{}.',
-        upper(left(who, 1)) || who[2:], if(len(ranks) = 1, 's', ''), if(n_others = 1, 'rank', format('{} ranks',
-        n_others)), if(n_others = 1, 's', ''), excess_ns / 1e6, if(len(ranks) = 1, 'it', 'they do'),
+    -- Medians part the ranks into levels, and only the highest of them is last.
+    SELECT if(n_others = most, 5, 6), format('{} come{} {}: {} wait{} {:.3f} ms per step longer than {}{}.',
+        upper(left(who, 1)) || who[2:], if(len(ranks) = 1, 's', ''),
+        if(n_others = most, 'last', format('later than {} other{}', n_others, if(n_others = 1, '', 's'))),
+        if(n_others = most, if(n_others = 1, 'the other rank', format('the other {} ranks', n_others)),
+            if(n_others = 1, 'that one', 'those')), if(n_others = 1, 's', ''), excess_ns / 1e6,
+        if(len(ranks) = 1, 'it', 'they do'),
         coalesce('. What takes ' || if(len(ranks) = 1, 'it', 'them') || ' longer than the others: '
         || array_to_string(list_transform(parts[:2], lambda x: format('{} ({:.3f} ms per step)', x.part,
             x.excess_ns / 1e6)), ' and '), ''))
-    FROM slow_ranks WHERE basis = 'arrival' AND is_clear
+    FROM (SELECT *, max(n_others) OVER () AS most FROM slow_ranks WHERE basis = 'arrival') WHERE is_clear
     UNION ALL
-    SELECT 6, format('{} compute{} {:.2f} times as long per step as the other {} that do{} the same work: {:.3f} '
+    SELECT 7, format('{} compute{} {:.2f} times as long per step as the other {} that do{} the same work: {:.3f} '
         || 'instead of {:.3f} ms.', upper(left(who, 1)) || who[2:], if(len(ranks) = 1, 's', ''), own_ns / others_ns,
         if(n_others = 1, 'rank', format('{} ranks', n_others)), if(n_others = 1, 'es', ''), own_ns / 1e6,
         others_ns / 1e6)
     FROM slow_ranks WHERE basis = 'compute' AND is_clear
     UNION ALL
-    SELECT if(is_few, 7, 8), format('Ranks {}differ by more than 2 % of the {}, but {}: {}{}.',
+    SELECT if(is_few, 8, 9), format('Ranks {}differ by more than 2 % of the {}, but {}: {}{}.',
         if(EXISTS (FROM slow_ranks WHERE basis = 'arrival' AND is_clear), 'also ', ''), any_value(whole),
         if(is_few, 'the steps are too few to tell that from chance (collect --steps records more)',
             'no more clearly than chance allows'),
@@ -116,7 +120,7 @@ WITH call AS (
         AS whole FROM slow_ranks WHERE NOT is_clear)
     GROUP BY is_few
     UNION ALL
-    SELECT 9, format('{} by more than 2 % of the step and the error of the clocks{}{}.',
+    SELECT 10, format('{} by more than 2 % of the step and the error of the clocks{}{}.',
         if(late IS NULL, 'No rank makes the others wait', 'In the median step no rank waits less than the others'),
         if(EXISTS (FROM unknown_waits), ', where it is known who came last', ''),
         coalesce('; in the mean step the others wait ' || array_to_string(late[:3], ', ')

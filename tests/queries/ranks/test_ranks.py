@@ -225,6 +225,20 @@ def test_a_rank_that_is_last_by_chance_or_by_little_is_not_named(tmp_path: Path,
         assert ("no more clearly than chance allows: rank 1" in said) == is_known
 
 
+def test_only_the_latest_rank_comes_last(tmp_path: Path) -> None:
+    """Both of two late ranks were said to come last, the one that never does first."""
+    late = {2: 50.0, 3: 120.0}
+    with capture(tmp_path / "two", Job(late=lambda step, rank: late.get(rank, 0.0))) as connection:
+        said = [row["text"] for row in section(connection, "ranks/verdict") if " come" in row["text"]]
+    assert said[0].startswith("Rank 3 comes last: the other 3 ranks wait 0.120 ms per step longer than it. What takes")
+    assert said[1].startswith(
+        "Rank 2 comes later than 2 others: those wait 0.050 ms per step longer than it. What takes"
+    )
+    stages = Job(ranks=3, late=lambda step, rank: 60.0 * rank)
+    with capture(tmp_path / "stages", stages) as connection:
+        assert "Rank 1 comes later than 1 other: that one waits 0.060 ms per step longer than it" in texts(connection)
+
+
 def test_a_rank_that_is_late_in_few_steps_only_is_told(tmp_path: Path) -> None:
     """Rank 0 saves for 400 us in two of eight steps: no rank was said to make the others wait."""
     job = Job(steps=8, buckets=1, late=lambda step, rank: 400.0 if rank == 0 and step % 4 == 2 else 0.0, why="host")
