@@ -64,7 +64,8 @@ WITH step AS (
         ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS below_ns
     FROM stepwise
 ), counted_steps AS (
-    SELECT basis, peer_group, level, count(*) AS n_steps, count(*) FILTER (least_ns > below_ns) AS n_apart
+    -- A step that no rank below has compares nothing.
+    SELECT basis, peer_group, level, count(below_ns) AS n_steps, count(*) FILTER (least_ns > below_ns) AS n_apart
     FROM compared WHERE level > 0 GROUP BY basis, peer_group, level
 ), trait AS (
     SELECT rank, 'host' AS kind, host AS label FROM raw.ranks WHERE host IS NOT NULL
