@@ -8,6 +8,7 @@ import pytest
 from asked import connected
 from cases import first
 from given import Given, pick, section, write
+from jobs import Job
 
 from traceview.analysis import critical
 from traceview.store import open_capture
@@ -156,6 +157,15 @@ def test_bus_bandwidth_of_a_ring(tmp_path: Path) -> None:
     assert (row["kind"], row["group_size"]) == ("all_reduce", 4)
     assert row["algorithm_bytes_per_s"] == 1e11
     assert row["bus_bytes_per_s"] == 1.5e11
+
+
+def test_a_rate_is_that_of_the_transfer_where_it_is_known_who_came_last(tmp_path: Path) -> None:
+    """Three ranks wait for rank 2 for 40 of 140 us: their rate of the same all-reduce was two sevenths lower."""
+    write(tmp_path, *Job(buckets=1, late=lambda step, rank: 40.0 if rank == 2 else 0.0).build())
+    kinds = section(connected(tmp_path), "communication/kinds")
+    assert pick(kinds, "rank", "total_ns", "algorithm_bytes_per_s", "bus_bytes_per_s") == [
+        (rank, 600_000 if rank == 2 else 840_000, 1e10, 1.5e10) for rank in range(4)
+    ]
 
 
 @pytest.mark.long
