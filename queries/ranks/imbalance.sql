@@ -1,7 +1,8 @@
 -- title = "Imbalance by category"
--- doc = """Time {per step|in the recording} on a device of each rank that communicates, overlaps counted once: minimum,
--- median and maximum over these ranks. They wait for the one that computes longest, so the maximum less the median is
--- what a better balance could save. Communication and idle time come last: they contain the waiting."""
+-- doc = """Time {per step|in the recording} on a device of each rank that communicates: minimum, median and maximum
+-- over these ranks. They wait for the one that computes longest, so the maximum less the median is the most that a
+-- better balance could save. Work counts whole also where it runs beside other work: beside a collective that waits it
+-- is no less. Communication (what no earlier work covers) and idle time come last: they contain the waiting."""
 -- cannot = """One rank, no communication, or calls that do not say their group: nothing shows that ranks wait for each
 -- other."""
 -- leave_out = ["least_rank"]
@@ -17,7 +18,8 @@
 -- [headings]
 -- excess_pct = "excess of {step|recording}"
 WITH ran AS (
-    SELECT rank, category, sum(alone_ns / per) AS busy_ns FROM totals WHERE is_counted OR is_carried GROUP BY ALL
+    SELECT rank, category, sum(if(category = 'communication', alone_ns, total_ns) / per) AS busy_ns FROM totals
+    WHERE is_counted OR is_carried GROUP BY rank, category
     UNION ALL
     SELECT rank, '(idle)', sum(idle_ns) FROM account GROUP BY rank
 ), member AS (

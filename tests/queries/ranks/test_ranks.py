@@ -10,7 +10,7 @@ import pytest
 from asked import ask, connected
 from cases import first
 from given import Given, pick, section, write
-from jobs import SGEMM, Job
+from jobs import REDUCE, SGEMM, Job
 
 from traceview import sql
 from traceview.paths import content
@@ -453,6 +453,25 @@ def test_above_sixteen_ranks_least_median_most_and_the_worst(tmp_path: Path) -> 
         assert len(section(connection, "ranks/clocks")) == 8
         (row,) = [row for row in section(connection, "ranks/imbalance") if row["category"] == "gemm"]
         assert (row["most_rank"], row["excess_ns"]) == (17, 50_000)
+
+
+def test_computing_beside_a_collective_that_waits_is_no_less_in_the_imbalance(tmp_path: Path) -> None:
+    """Rank 1 computes 400 us and the others 200, of which half was not seen beside a collective that began earlier."""
+    made = []
+    for rank in range(3):
+        given, late = Given(rank), 100.0 * (rank == 1)
+        given.span("step", "step#0", 0, 1000)
+        given.kernel(SGEMM, 10, 110 + late, 1)
+        facts = {"kind": "allreduce", "group_size": 3, "group_name": "0", "sequence": 1}
+        given.kernel(REDUCE, 110 + late, 230, 2, stream=9, id=rank + 900)
+        given.add("collectives", name=REDUCE, kernel_id=rank + 900, **facts)
+        given.kernel(SGEMM, 111 + late, 211 + 2 * late, 3)
+        made.append(given)
+    write(tmp_path, *made)
+    with connected(tmp_path) as connection:
+        rows = {row["category"]: row for row in section(connection, "ranks/imbalance")}
+    assert pick([rows["gemm"]], "median_ns", "most_ns", "excess_ns") == [(200_000, 400_000, 200_000)]
+    assert pick([rows["communication"]], "least_ns", "median_ns") == [(20_000, 120_000)]
 
 
 def test_data_parallel_and_pipeline_parallel_are_told_apart(tmp_path: Path) -> None:
