@@ -14,7 +14,8 @@ SELECT
     rank, process, thread, thread_number, lane, nests,
     dense_rank() OVER (ORDER BY rank, process <> 'traceview', NOT starts_with(process, 'GPU'), process) AS pid,
     row_number() OVER (ORDER BY thread_number, lane) AS tid, n_slices, origin_ns,
-    'rank ' || CAST(rank AS VARCHAR) || ' ' || process AS process_label,
+    'rank ' || CAST(rank AS VARCHAR) || ' ' || process
+        || if(moved_ns = 0, '', format(' (clock moved by {:,.1f} us)', -moved_ns / 1e3)) AS process_label,
     thread || if(lane = 0, '', ' (overlapping ' || CAST(lane AS VARCHAR) || ')') AS thread_label
-FROM place JOIN export_thread USING (thread_number)
+FROM place JOIN export_thread USING (thread_number) JOIN export_window USING (rank)
 CROSS JOIN (SELECT least(0, min(start_ns)) AS origin_ns FROM export_row)

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import json
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
+from asked import connected
 from cases import first
+from given import write
+from jobs import Job
 from timelines import EVENTS, event, opened, written
 
 from traceview.analysis import timeline
@@ -82,6 +87,27 @@ def test_parts_are_the_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fo
     monkeypatch.setattr(timeline, "BATCH_ROWS", 16)
     assert sum(1 for _ in timeline.parts(connection)) > 20
     assert written(connection, form) == whole
+
+
+def test_ranks_of_a_job_are_on_one_clock_and_tracks_say_by_how_much_they_were_moved(tmp_path: Path) -> None:
+    """The clock of rank 1 is 7 ms ahead, more than a step: its part of a collective was drawn that much later."""
+    made = Job(ranks=2, clock=lambda at, rank: at + 7000.0 * rank).build()
+    for given in made:
+        given.add("counters", name="allocated_bytes", value=1.0, start_ns=2_100_000 + 7_000_000 * given.rank)
+    write(tmp_path, *made)
+    with connected(tmp_path) as connection:
+        timeline.choose(connection, step=3)
+        events = json.loads(written(connection, "chrome"))["traceEvents"]
+        assert [event["ts"] for event in events if event["ph"] == "C"] == [2100, 2100]
+        calls = """SELECT list(rank ORDER BY rank) FROM export_named
+            WHERE kind = 'kernel' AND starts_with(name, 'nccl') GROUP BY at_ns, dur_ns ORDER BY at_ns"""
+        assert connection.execute(calls).fetchall() == [([0, 1],), ([0, 1],)]
+        labels = "SELECT DISTINCT process_label FROM export_track WHERE starts_with(process, 'GPU') ORDER BY 1"
+        moved = "rank 1 GPU 0 (clock moved by -7,000.0 us)"
+        assert connection.execute(labels).fetchall() == [("rank 0 GPU 0",), (moved,)]
+        path = "SELECT at_ns, at_ns + dur_ns FROM export_placed WHERE kind = 'critical' ORDER BY at_ns, dur_ns"
+        pieces = connection.execute(path).fetchall()
+    assert len(pieces) > 3 and all(end == start for (_, end), (start, _) in pairwise(pieces))
 
 
 def _spans(rows: list[tuple[int, int, int]]) -> Spans:
