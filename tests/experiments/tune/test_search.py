@@ -645,6 +645,23 @@ def test_numbers_that_are_none_are_never_close() -> None:
     assert compare_numbers([both]).word == "not seen"
 
 
+def test_a_loss_that_became_none_forbids_an_option_whose_parameters_stay_as_they_were() -> None:
+    """A run notes no loss where it is NaN; its gradients may be fine all the same."""
+    lost = pair({}, {"loss": None, "checksum": "b"})
+    assert compare_numbers([lost]) == Numbers("changed", math.inf, math.inf)
+    for numbers in ("close", "equal"):
+        assert forbidden(set())(option("a", numbers=numbers), [lost], ()) == (
+            "its numbers became none (NaN); --try a takes it all the same"
+        )
+    assert compare_numbers([pair({"loss": None}, {"loss": None})]).word == "equal", "the base has none either"
+
+
+def test_parameters_that_a_run_does_not_show_are_not_close() -> None:
+    hidden: dict[str, Any] = {"checksum": None, "parameter_norms": None}
+    assert compare_numbers([pair({}, hidden)]) == Numbers("not seen", None, None)
+    assert compare_numbers([pair({}, {**hidden, "loss": 2.5})]).word == "changed"
+
+
 def test_numbers_that_change_by_themselves_say_nothing() -> None:
     own = pair({}, {"checksum": "b", "loss": 3.0})
     assert compare_numbers([pair({}, {"checksum": "c", "loss": 4.0})], [own]).word == "not seen"

@@ -326,7 +326,11 @@ def compare_numbers(pairs: Sequence[Pair], null: Sequence[Pair] = ()) -> Numbers
         return Numbers(CHANGED, math.inf, math.inf)
     if loss is None and parameters is None:
         return Numbers(CHANGED, None, None)
-    return Numbers(CLOSE if max(loss or 0.0, parameters or 0.0) <= CLOSE_TO else CHANGED, loss, parameters)
+    if max(loss or 0.0, parameters or 0.0) > CLOSE_TO:
+        return Numbers(CHANGED, loss, parameters)
+    if any(pair.base.get("checksum") and not pair.other.get("checksum") for pair in known):
+        return Numbers(UNSEEN, None, None)
+    return Numbers(CLOSE, loss, parameters)
 
 
 def _is_lost(row: Row) -> bool:
@@ -335,10 +339,10 @@ def _is_lost(row: Row) -> bool:
 
 
 def _apart(a: float | None, b: float | None) -> float | None:
-    """The relative difference of two numbers; None where one is not there."""
-    if a is None or b is None:
+    """The relative difference of two numbers; None without the first, infinite where the second became none."""
+    if a is None:
         return None
-    if not math.isfinite(a) or not math.isfinite(b):
+    if b is None or not math.isfinite(a) or not math.isfinite(b):
         return math.inf
     return abs(a - b) / max(abs(a), abs(b)) if a != b else 0.0
 
