@@ -14,10 +14,11 @@ from cases import first
 from given import Given, write
 from public_traces import SHORT
 
-from traceview import sql
-from traceview.analysis import advice
+from traceview import sql, store
+from traceview.analysis import advice, findings
 from traceview.analysis.model import Finding
 from traceview.errors import UsageError
+from traceview.experiments import results
 from traceview.store import views
 
 TO_NHWC = "void cudnn::ops::nchwToNhwcKernel<float, float, float, false, true>(int)"
@@ -76,11 +77,25 @@ def test_what_a_capture_holds_is_looked_up_once(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setattr(sql.Query, "run", noted)
     with transposing(0, 50).open(tmp_path) as connection:
         advice.run(connection, advice.load(["layout_between_operators", "memory_near_limit"]))
-        assert looked_up == ["activities", "memory_share"]
+        assert looked_up == ["recording", "activities", "memory_share"]
         with connection.cursor() as second:
             absent = advice.lacking(second, ["activities", "memory_share", "steps"])
     assert absent == advice.needs()["memory_share"]
-    assert looked_up == ["activities", "memory_share"]
+    assert looked_up == ["recording", "activities", "memory_share"]
+
+
+def test_no_rule_answers_of_the_results_of_an_experiment(tmp_path: Path) -> None:
+    """They note facts of the recording that they began with, which some rules read."""
+    model = {"name": "Sequential", "denormal": {"elements": 136_724, "denormal": 0, "squares": 0}}
+    rank = {"rank": 0, "threads": 1, "cores": 2, "compiled": None, "garbage": [], "untrained": [], "model": model}
+    option = {"place": 1, "name": "malloc_keeps", "kind": "option", "verdict": "faster", "speedup": 1.5, "pairs": 6}
+    runs = results.write(tmp_path / "runs", {"tune_options": [option]}, {"kind": "tune", "ranks": [rank]})
+    with store.open_capture(runs) as connection:
+        answers = findings.run(connection)
+    assert {(each.status, each.reason) for each in answers.findings} == {
+        ("cannot tell", "the input holds results of an experiment, not a recording of a run.")
+    }
+    assert findings.for_people(answers).sections[0].note == findings.NO_ANSWER
 
 
 @pytest.mark.slow

@@ -131,7 +131,7 @@ def run(
     Raises `UsageError` for a parameter that does not fit.
     """
     keys, asked = _keys(connection), [name for rule in rules for name in rule.extra["needs"]]
-    absent = {rule.name: lacking(connection, rule.extra["needs"], asked) for rule in rules}
+    absent = {rule.name: lacking(connection, ("recording", *rule.extra["needs"]), asked) for rule in rules}
     views.make_all(connection, (rule.body for rule in rules if not absent[rule.name]))
 
     def answer(own: duckdb.DuckDBPyConnection, rule: sql.Query) -> Finding:
