@@ -6,12 +6,18 @@
 -- [columns]
 -- position = "order of the sentences"
 -- text = "a sentence"
-WITH cell AS (
+WITH pass AS (
+    SELECT *, unnest([{name: 'training step', ns: training_ns}, {name: 'forward pass', ns: forward_ns}]) AS pass
+    FROM framework_speeds WHERE NOT is_published AND len(differs) = 0
+), cell AS (
+    -- A forward pass alone is a race where some have nothing else, and then of all.
     SELECT framework AS name, n, 2 * busy > n AS is_busy, n >= 2 AND NOT is_busy AS is_ranked,
-        concat_ws(', ', model || if(training_ns IS NULL, ' forward pass', ' training step'), 'batch ' || batch,
+        training_ns IS NULL OR pass.name = 'training step' AS is_row,
+        concat_ws(', ', model || ' ' || pass.name, 'batch ' || batch,
             threads || if(threads = 1, ' thread', ' threads'), layout, nullif(device, 'cpu')) AS what,
-        coalesce(training_ns, forward_ns) / 1e6 AS ms
-    FROM framework_speeds WHERE NOT is_published AND len(differs) = 0 AND coalesce(training_ns, forward_ns) IS NOT NULL
+        pass.ns / 1e6 AS ms
+    FROM pass WHERE pass.ns IS NOT NULL
+    QUALIFY pass.name = 'training step' OR bool_or(training_ns IS NULL) OVER (PARTITION BY what)
 ), usable AS (
     SELECT what, list(name ORDER BY ms, name) FILTER (is_ranked) AS names,
         list(ms ORDER BY ms, name) FILTER (is_ranked) AS times,
@@ -31,7 +37,7 @@ WITH cell AS (
     UNION ALL
     SELECT 2, '', format('The machine was busy with something else in most processes of {} of {} rows.',
         count(*) FILTER (is_busy), count(*))
-    FROM cell HAVING bool_or(is_busy)
+    FROM cell WHERE is_row HAVING bool_or(is_busy)
 )
 SELECT row_number() OVER (ORDER BY part, what, text) AS position, text FROM said
 ORDER BY position

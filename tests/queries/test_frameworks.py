@@ -330,6 +330,38 @@ def test_the_answer_names_the_least_time_or_says_why_it_cannot(tmp_path: Path) -
     ]
 
 
+def test_a_forward_pass_is_a_race_of_all_where_some_do_nothing_else(tmp_path: Path) -> None:
+    rows = [
+        *runs("torch", [10] * 3, [30] * 3, [50, 51, 49]),
+        *runs("onnxruntime", [20] * 3, [], [], others_pct=80.0),
+        *runs("opencv", [30] * 3, [], []),
+    ]
+    connection = connected(results.write(tmp_path / "study", {"framework_times": rows}, {"kind": "study frameworks"}))
+    assert [row["text"] for row in section(connection, "verdict")] == [
+        "lenet forward pass, batch 64, 1 thread, nchw: of those that can be ranked torch takes least, 10.0 ms; then "
+        "opencv, 3.00 times as long (whether that is more than chance says the ranking); cannot tell of onnxruntime "
+        "(one process, or a busy machine).",
+        "lenet training step, batch 64, 1 thread, nchw: torch takes 50.0 ms; nothing ran beside it that can be ranked.",
+        "The machine was busy with something else in most processes of 1 of 3 rows.",
+    ]
+
+
+def test_a_speed_up_by_threads_is_doubted_as_its_times_are(tmp_path: Path) -> None:
+    rows = [
+        *runs("torch", [20] * 3, [], [60] * 3, others_pct=70.0),
+        *runs("torch", [5] * 3, [], [15] * 3, threads=2),
+        *runs("jax", [20] * 3, [], [60] * 3),
+        *runs("jax", [10] * 3, [], [30] * 3, threads=2),
+        *runs("jax", [5], [], [15], threads=4),
+    ]
+    connection = connected(results.write(tmp_path / "study", {"framework_times": rows}, {"kind": "study frameworks"}))
+    found = [(row["framework"], row["threads"], row["doubt"]) for row in section(connection, "threads")]
+    busy, alone = "cannot tell: machine busy", "cannot tell: one process"
+    assert found[: len(found) // 2] == [
+        ("jax", 1, None), ("jax", 2, None), ("jax", 4, alone), ("torch", 1, busy), ("torch", 2, busy)
+    ]  # fmt: skip
+
+
 def test_every_two_frameworks_are_held_against_the_noise_not_only_the_fastest(tmp_path: Path) -> None:
     """The second and third differ by 1 % and their processes by 5 %; one process of a fourth tells nothing."""
     rows = [
