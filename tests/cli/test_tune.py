@@ -118,14 +118,15 @@ def test_fail_under_is_asked_of_the_best_alone(
     [
         (["--try", "huge_pages"], "--try"), (["--skip", "threads"], "--skip"), (["--plan", "p.json"], "--plan"),
         (["--numerics", "equal"], "--numerics"), (["--try", "malloc_keeps", "--limit-steps", "0"], "--limit-steps"),
-        (["--discard", "3"], "--discard"), (["--copy"], "--copy"),
+        (["--discard", "3"], "--discard"), (["--copy"], "--copy"), (["--env", "BATCH=16"], "--env BATCH"),
     ],
 )  # fmt: skip
 def test_what_a_session_was_asked_for_cannot_change(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str], changed: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    first = Job(["python", "train.py"], tmp_path / "runs", print, tried=("malloc_keeps",), steps=4)
+    asked = {"tried": ("malloc_keeps",), "steps": 4, "environment": (("BATCH", "64"),)}
+    first = Job(["python", "train.py"], tmp_path / "runs", print, **asked)  # type: ignore[arg-type]
     Journal(first.folder, {"kind": "tune", "command": first.command, "settings": first.settings()})
     assert cli.main(["tune", "-o", "runs", "--resume", *words]) == 2
     assert f"{changed} cannot change within runs; begin another folder." in capsys.readouterr().err

@@ -39,7 +39,10 @@ def test_a_session_goes_on_with_what_it_was_told(tmp_path: Path) -> None:
     assert resumed(tmp_path, ["python", "train.py"], silent) == first
     with pytest.raises(UsageError, match=r"these runs are of `python train.py`; begin another folder\."):
         resumed(tmp_path, ["python", "other.py"], silent)
-    assert resumed(tmp_path, [], silent, [("OUT", "/there")]).environment == (("OUT", "/there"),)
+    assert resumed(tmp_path, [], silent, [("OUT", "{run}")]) == first
+    for name, value in (("OUT", "/there"), ("BATCH", "16")):
+        with pytest.raises(UsageError, match=rf"--env {name} cannot change within .*; begin another folder\."):
+            resumed(tmp_path, [], silent, [(name, value)])
 
 
 def test_what_was_blanked_has_to_be_given_again(tmp_path: Path) -> None:

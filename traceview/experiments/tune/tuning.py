@@ -31,7 +31,7 @@ from traceview.experiments.tune.options import Facts, Option
 from traceview.experiments.tune.outcome import Bound
 from traceview.experiments.tune.search import LEAST_ROUNDS, NULL, Found, Search
 from traceview.experiments.verdict import FASTER, LEAST_PAIRS
-from traceview.paths import temporary_folder, user_cache
+from traceview.paths import from_here, temporary_folder, user_cache
 from traceview.recording.launch import shell_code
 
 BASE, BEST = "base", "best"
@@ -124,7 +124,11 @@ def resumed(
     words = results.command(told, command)
     if told.get("folder") != Path.cwd().name:
         raise UsageError(f"these runs were made in a folder called {told.get('folder')}; go there to resume them.")
-    pairs = known.pop("environment", {}) | dict(environment)
+    noted = known.pop("environment", {})
+    for name, value in environment:
+        if value != noted.get(name) and "***" not in noted.get(name, ""):
+            raise UsageError(f"--env {name} cannot change within {from_here(folder)}; begin another folder.")
+    pairs = noted | dict(environment)
     unnamed = [name for name in pairs if not name or "=" in name]
     if unnamed:
         raise InputError(
