@@ -15,7 +15,7 @@
 -- [columns]
 -- what = "model, pass and conditions"
 -- place = "1 is the fastest; none for a single process, and for processes most of which shared the machine"
--- framework = "as --frameworks names it; with its layout, where that may differ"
+-- framework = "as --frameworks names it; with its version where several were measured, and a layout that may differ"
 -- time_ns = "mean over processes"
 -- ratio = "time over that of the first"
 -- sd_ns = "standard deviation over processes"
@@ -29,7 +29,7 @@ WITH equal AS (
     WHERE NOT is_published
         AND len(list_filter(differs, lambda name: NOT list_contains(string_split($accept, ','), name))) = 0
 ), pass AS (
-    SELECT if(is_any, concat_ws(' ', framework, layout), framework) AS framework, model, batch, threads, device, n,
+    SELECT if(is_any, concat_ws(' ', label, layout), label) AS framework, model, batch, threads, device, n,
         busy, if(is_any, NULL, layout) AS layout, unnest([
         {name: 'forward pass', place: 1, time_ns: forward_ns, sd_ns: forward_sd_ns},
         {name: 'forward pass and gradients', place: 2, time_ns: both_ns, sd_ns: both_sd_ns},

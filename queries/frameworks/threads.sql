@@ -23,7 +23,7 @@
 -- [headings]
 -- efficiency_pct = "of threads' ideal"
 WITH pass AS (
-    SELECT framework, model, batch, threads, layout, device, CASE WHEN n < 2 THEN 'cannot tell: one process'
+    SELECT label AS framework, model, batch, threads, layout, device, CASE WHEN n < 2 THEN 'cannot tell: one process'
         WHEN 2 * busy > n THEN 'cannot tell: machine busy' END AS doubt, unnest([
         {name: 'forward pass', place: 1, time_ns: forward_ns},
         {name: 'training step', place: 2, time_ns: training_ns}]) AS pass

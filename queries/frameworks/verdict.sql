@@ -11,7 +11,7 @@ WITH pass AS (
     FROM framework_speeds WHERE NOT is_published AND len(differs) = 0
 ), cell AS (
     -- A forward pass alone is a race where some have nothing else, and then of all.
-    SELECT framework AS name, n, 2 * busy > n AS is_busy, n >= 2 AND NOT is_busy AS is_ranked,
+    SELECT label AS name, n, 2 * busy > n AS is_busy, n >= 2 AND NOT is_busy AS is_ranked,
         training_ns IS NULL OR pass.name = 'training step' AS is_row,
         concat_ws(', ', model || ' ' || pass.name, 'batch ' || batch,
             threads || if(threads = 1, ' thread', ' threads'), layout, nullif(device, 'cpu')) AS what,

@@ -159,6 +159,17 @@ def test_what_is_there_is_not_measured_again(tmp_path: Path, capsys: pytest.Capt
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(("words", "changed"), [(["--steps", "2"], "--steps"), (["--discard", "0"], "--discard")])
+def test_steps_cannot_change_within_a_study(
+    tmp_path: Path, words: list[str], changed: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plan = ["--frameworks", "torch", "--python", f"torch={stand_in(tmp_path, 'one')}", "--rounds", "1"]
+    assert study(tmp_path, *plan) == 0
+    assert study(tmp_path, *plan, *words, "--discard", "0", "--rounds", "2", "--resume") == 2
+    assert f"{changed} cannot change within {tmp_path / 'study'}; begin another folder." in capsys.readouterr().err
+    assert len((tmp_path / "log").read_text().split()) == 3, "nothing more was run"
+
+
 def test_a_framework_that_is_not_here_says_how_to_get_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["--frameworks", "cntk", "--environments", str(tmp_path / "none")]
     assert study(tmp_path, *words) == 3

@@ -346,6 +346,21 @@ def test_a_forward_pass_is_a_race_of_all_where_some_do_nothing_else(tmp_path: Pa
     ]
 
 
+def test_versions_of_one_framework_are_rows_of_their_own(tmp_path: Path) -> None:
+    """As where a study was gone on with after an update."""
+    rows = [
+        *runs("torch", [10, 11], [30, 31], [50, 51], version="2.12"),
+        *runs("torch", [30], [90], [150], version="2.13"),
+        *runs("jax", [20] * 3, [40] * 3, [100, 105, 95], version="0.10"),
+    ]
+    connection = connected(results.write(tmp_path / "study", {"framework_times": rows}, {"kind": "study frameworks"}))
+    times = {row["framework"]: (row["forward_ns"], row["processes"]) for row in section(connection, "times")}
+    assert times == {"torch 2.12": (10_500_000, 2), "torch 2.13": (30_000_000, 1), "jax 0.10": (20_000_000, 3)}
+    found = [(row["place"], row["framework"]) for row in section(connection, "ranking") if "step" in row["what"]]
+    assert found == [(1, "torch 2.12"), (2, "jax"), (None, "torch 2.13")]
+    assert "cannot tell of torch 2.13 (one process" in section(connection, "verdict")[0]["text"]
+
+
 def test_a_speed_up_by_threads_is_doubted_as_its_times_are(tmp_path: Path) -> None:
     rows = [
         *runs("torch", [20] * 3, [], [60] * 3, others_pct=70.0),

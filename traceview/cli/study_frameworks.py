@@ -98,11 +98,16 @@ def run(args: argparse.Namespace) -> int:
     """Measure, and print the table; 3 where no process gave times."""
     from traceview.experiments import machine
     from traceview.experiments.frameworks.comparing import TABLE
-    from traceview.experiments.results import Journal
+    from traceview.experiments.results import Journal, described
 
     plan = _plan(args)
     folder = studies.place(args.output, args.resume, KIND, args.trust)
-    journal = Journal(folder, {"kind": KIND, "command": ["traceview", *sys.argv[1:]], "machine": machine.facts()})
+    settings = {"steps": args.steps, "discard": args.discard}
+    earlier = (described(folder).get("settings") if args.resume else None) or settings
+    if changed := [name for name, value in settings.items() if value != earlier.get(name)]:
+        raise UsageError(f"--{changed[0]} cannot change within {folder}; begin another folder.")
+    about = {"kind": KIND, "command": ["traceview", *sys.argv[1:]], "settings": settings}
+    journal = Journal(folder, {**about, "machine": machine.facts()})
     code = _measure(plan, journal, args.captures)
     if code:
         return code
