@@ -46,6 +46,17 @@ def test_shares_of_the_saving_are_told_by_rule() -> None:
     )
 
 
+def test_a_gain_that_is_not_told_from_chance_reaches_no_bound() -> None:
+    learned.remember([Trial("page_faults", 1.2, 1.19, TORCH, is_faster=False)])
+    assert told("page_faults", TORCH).endswith(
+        "gave 96 % of this saving; reached in 0 of 1 within a factor of 1.5, 1 of 1 not told from chance."
+    )
+    learned.remember([Trial("page_faults", 1.2, 1.19, TORCH, is_proved=False, is_faster=False)])
+    assert told("page_faults", TORCH).endswith(
+        "reached in 0 of 2 within a factor of 1.5, 1 of 2 by screening alone, 1 of 2 not told from chance."
+    )
+
+
 def test_other_frameworks_and_devices_are_counted_and_left_out() -> None:
     remember("data_loading", 2.0, 2.0, TENSORFLOW)
     remember("data_loading", 2.0, 2.0, TENSORFLOW)

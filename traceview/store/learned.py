@@ -67,6 +67,8 @@ class Trial:
     place: Place
     is_proved: bool = True
     """Whether final pairs say so, and not the screening alone."""
+    is_faster: bool = True
+    """Whether it was shown to be faster: else a gain may be chance, and reaches no bound."""
 
     @property
     def share(self) -> float:
@@ -99,12 +101,17 @@ class Measured:
     @property
     def reached(self) -> int:
         """In how many the bound was reached."""
-        return sum(trial.share >= 1 / WITHIN for trial in self.trials)
+        return sum(trial.is_faster and trial.share >= 1 / WITHIN for trial in self.trials)
 
     @property
     def screened(self) -> int:
         """How many rest on the screening alone."""
         return sum(not trial.is_proved for trial in self.trials)
+
+    @property
+    def unsure(self) -> int:
+        """How many gained in final pairs by no more than chance may give."""
+        return sum(trial.is_proved and not trial.is_faster and trial.measured > 1 for trial in self.trials)
 
     @property
     def share(self) -> float:
@@ -121,6 +128,7 @@ class Measured:
         machines = Counter(trial.place.machine or "machine not recorded" for trial in self.trials)
         on = next(iter(machines)) if len(machines) == 1 else _listed(machines, "run on ", "runs on ")
         alone = f", {self.screened} of {len(self.trials)} by screening alone" if self.screened else ""
+        alone += f", {self.unsure} of {len(self.trials)} not told from chance" if self.unsure else ""
         return (
             f"Measured by tune: in {len(self.trials)} run{'s' if several else ''} of {self.trials[-1].place} at hand "
             f"({on}), the best option gave {100 * max(0.0, self.share):.0f} % of this saving"

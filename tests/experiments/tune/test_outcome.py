@@ -39,6 +39,15 @@ def test_a_rule_is_judged_once_by_the_best_of_its_options() -> None:
     assert told(slow, row("malloc_keeps", "page_faults", 1.4)) == [("page_faults", 1.4, True)]
 
 
+def test_a_verdict_goes_with_what_is_learned() -> None:
+    """A gain of 19 % whose interval is 0.8 to 1.6 is no gain that was shown."""
+    chance = row("b", "page_faults", 1.19, bound=1.2, verdict="no difference seen", low=0.8, high=1.6)
+    assert [trial.is_faster for trial in outcome.trials_of([chance], HERE)] == [False]
+    proved = row("a", "page_faults", 1.15, bound=1.2)
+    for rows in ([chance, proved], [proved, chance]):
+        assert outcome.trials_of(rows, HERE) == [Trial("page_faults", 1.2, 1.15, HERE)]
+
+
 def test_what_final_pairs_say_goes_before_screening() -> None:
     lucky = row("tcmalloc", "page_faults", 1.6, verdict="cannot decide", phase="screening", pairs=2)
     proved = row("malloc_keeps", "page_faults", 1.2)

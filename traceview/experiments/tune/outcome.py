@@ -404,16 +404,16 @@ def trials_of(rows: Sequence[Mapping[str, Any]], place: Place) -> list[Trial]:
     for row in rows:
         if not _says_something(row):
             continue
-        proved = row.get("phase") == FINAL
-        trial = Trial(str(row["rule"]), float(row["bound"]), float(row["speedup"]), place, proved)
+        proved, faster = row.get("phase") == FINAL, row.get("verdict") == FASTER
+        trial = Trial(str(row["rule"]), float(row["bound"]), float(row["speedup"]), place, proved, faster)
         if trial.rule not in best or _worth(trial) > _worth(best[trial.rule]):
             best[trial.rule] = trial
     return list(best.values())
 
 
-def _worth(trial: Trial) -> tuple[bool, float]:
-    """Rank final pairs before screening: of several options measured in two pairs the best is partly luck."""
-    return trial.is_proved, trial.measured
+def _worth(trial: Trial) -> tuple[bool, bool, float]:
+    """Rank final pairs before screening, of which the best is partly luck, and what was shown before what seems so."""
+    return trial.is_proved, trial.is_faster, trial.measured
 
 
 def _says_something(row: Mapping[str, Any]) -> bool:
