@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -136,6 +137,25 @@ def test_a_changed_file_is_refused_and_kept(
         assert cli.main(["baseline", *words]) == 3
         assert "is not a baseline written by `traceview baseline save`, or it was changed." in capsys.readouterr().err
     assert file.read_text(encoding="utf-8") == content
+
+
+@pytest.mark.slow
+def test_a_recording_counts_once_however_often_it_is_named(
+    runs: tuple[list[str], list[str]],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Copies have no noise between them, so that all would be larger than it."""
+    monkeypatch.chdir(tmp_path)
+    old, new = runs
+    copy = str(shutil.copytree(old[0], tmp_path / "copy"))
+    assert cli.main(["baseline", "save", "main", *old[:2], copy]) == 2
+    assert capsys.readouterr().err.endswith("old0 and copy are the same recording; name it once.\n")
+    assert not Path("traceview-baselines").exists()
+    assert cli.main(["compare", "--a", *old, "--b", new[1], new[1], "--fail-over", "5%"]) == 2
+    assert "new1 and new1 are the same recording; name it once." in capsys.readouterr().err
+    assert cli.main(["compare", old[0], copy, "--fail-over", "5%"]) == 0, "they are two runs, that do not differ"
 
 
 def test_another_file_is_never_overwritten(trace: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import combinations
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from traceview import sql
@@ -101,9 +102,14 @@ def choice(steps: tuple[int | None, int | None] | None, ordinal: int | None) -> 
 def measures(sides: Sequence[Sequence[T]], run: Callable[[T, bool], Run]) -> tuple[list[Run], Run | None]:
     """The facts of every run, and those of the first as a whole where others have no steps.
 
-    `sides`: of each run its recordings. `run` measures one of them, as a whole or its steps.
+    `sides`: of each run its recordings. `run` measures one of them, as a whole or its steps. Raises `UsageError` where
+    two of a run are the same: copies tell nothing of how much recordings differ.
     """
     runs = [side([run(one, False) for one in recordings]) for recordings in sides]
+    for each in runs:
+        for one, other in combinations(each.recordings, 2):
+            if one.facts["block"].rows and one.facts == other.facts:
+                raise UsageError(f"{one.name} and {other.name} are the same recording; name it once.")
     if len({found.has_steps for found in runs}) < 2:
         return runs, None
 
