@@ -15,15 +15,16 @@
 -- [params]
 -- most = { type = "BIGINT", default = 12, doc = "groups of layers that stand alone" }
 -- [columns]
--- what = "model, conditions, and the publication of an imported time"
--- framework = "as --frameworks names it"
+-- what = "model, conditions, and the device and publication of an imported time"
+-- framework = "as --frameworks names it; with the version of an imported time"
 -- pass = "forward, backward, or other; both where the source does not tell"
 -- position = "place of the layer, by its name"
 -- layer = "as the framework names it"
 -- busy_ns = "per step, overlaps counted once"
 WITH told AS (
-    SELECT concat_ws(', ', model, 'batch ' || batch, threads || if(threads = 1, ' thread', ' threads'), layout, source)
-        AS what, framework, coalesce(layer, '(no layer)') AS layer,
+    SELECT concat_ws(', ', model, 'batch ' || batch, threads || if(threads = 1, ' thread', ' threads'), layout,
+        device, source) AS what, concat_ws(' ', framework, version) AS framework,
+        coalesce(layer, '(no layer)') AS layer,
         coalesce(pass, if(mode IN ('forward', 'backward'), mode, 'both')) AS pass, sum(busy_ns) AS busy_ns
     FROM raw.framework_parts WHERE form IS NULL AND busy_ns > 0 AND (source IS NULL OR layer IS NOT NULL)
     GROUP BY ALL

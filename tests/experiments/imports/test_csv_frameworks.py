@@ -60,6 +60,34 @@ def test_what_a_publication_does_not_time_has_no_place(tmp_path: Path) -> None:
     }  # fmt: skip
 
 
+def test_layers_of_other_devices_and_versions_stand_apart(tmp_path: Path) -> None:
+    """A share is one of the passes, or of the whole training steps, which hold both passes."""
+    file = tmp_path / "times.csv"
+    lines = (
+        "caffe,1.0,conv1,forward,0.2,Tesla M40", "caffe,1.0,conv1,backward,0.6,Tesla M40",
+        "caffe,1.0,conv1,train,1,Tesla M40", "caffe,1.0,conv1,forward,0.5,Tesla K40",
+        "caffe,0.9,conv1,forward,0.3,Tesla M40",
+    )  # fmt: skip
+    file.write_text(
+        "\n".join(("framework,version,layer,pass,ms,device,model", *(f"{line},lenet" for line in lines))), "utf-8"
+    )
+    capture = results.write(tmp_path / "study", published.gather([file]).tables(), {"kind": "study frameworks"})
+    names = ("framework", "device", "pass", "busy_ns", "busy_pct")
+    found = [tuple(row[name] for name in names) for row in section(connected(capture), "frameworks/layers")]
+    assert found == [
+        ("caffe 0.9", "Tesla M40", "forward", 3e5, 100.0),
+        ("caffe 1.0", "Tesla K40", "forward", 5e5, 100.0),
+        ("caffe 1.0", "Tesla M40", "backward", 6e5, 75.0),
+        ("caffe 1.0", "Tesla M40", "forward", 2e5, 25.0),
+        ("caffe 1.0", "Tesla M40", "train", 1e6, 100.0),
+    ]
+    bars = [
+        (row["what"], row["framework"], row["busy_ns"]) for row in section(connected(capture), "frameworks/stacked")
+    ]
+    assert ("lenet, Tesla K40, times.csv", "caffe 1.0", 5e5) in bars
+    assert ("lenet, Tesla M40, times.csv", "caffe 0.9", 3e5) in bars
+
+
 @pytest.mark.parametrize(
     ("line", "said"),
     [

@@ -156,8 +156,7 @@ def _framework(row: Mapping[str, str]) -> Found:
     if not layer:
         yield FRAMEWORKS, {**facts, "step_ns": time_ns}
         return
-    about = {key: value for key, value in facts.items() if key not in ("version", "device")}
-    yield PARTS, {**about, "layer": layer, "busy_ns": float(time_ns)}
+    yield PARTS, {**facts, "layer": layer, "busy_ns": float(time_ns)}
 
 
 def models(rows: Iterable[Row]) -> list[Row]:
