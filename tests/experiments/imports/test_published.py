@@ -197,6 +197,26 @@ def studies(shared: Path) -> published.Published:
     return published.gather([shared / "studies"])
 
 
+def test_times_of_other_types_and_devices_in_deepbenchs_layout_are_told_apart(tmp_path: Path) -> None:
+    file = tmp_path / "deepbench.csv"
+    head = "W,H,C,N,K,S_filter_w,R_filter_h,pad_w,pad_h,stride_w,stride_h,groups,precision,device,fwd_ms,bwd_data_ms"
+    sizes = "700,161,1,4,32,20,5,0,0,2,2,1"
+    lines = ("fp16,Tesla V100,0.05,,IMPLICIT_GEMM,1", "FP32,Tesla V100,0.21,,FFT,2", "float,TITAN X,,0.4,FFT,3")
+    text = "\n".join((f"{head},fwd_algorithm,notes", *(f"{sizes},{line}" for line in lines)))
+    file.write_text(text)
+    found = published.gather([file])
+    columns = ("dtype", "device", "direction", "wall_ns", "algorithm")
+    assert [tuple(row.get(name) for name in columns) for row in found.rows["algorithm_times"]] == [
+        ("float16", "Tesla V100", "fprop", 50_000, "implicit_gemm"),
+        ("float32", "Tesla V100", "fprop", 210_000, "fft"),
+        ("float32", "TITAN X", "dgrad", 400_000, None),
+    ]
+    assert found.lost == [(file, "column (notes)", 1)]
+    file.write_text(text.replace(",2,2,1,fp16", ",2,2,2,fp16"))
+    with pytest.raises(InputError, match="2 groups do not divide its channels"):
+        published.gather([file])
+
+
 @pytest.mark.shared
 def test_every_published_row_is_read(studies: published.Published) -> None:
     assert {file.name[:35]: n for file, n in studies.read} == {

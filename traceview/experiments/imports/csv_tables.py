@@ -20,6 +20,7 @@ from typing import Any
 
 from traceview.errors import InputError
 from traceview.experiments.algorithms.layers import Layer
+from traceview.experiments.imports import miopen
 from traceview.experiments.scaling.outcome import fitted
 from traceview.tables import BY_NAME
 
@@ -29,12 +30,15 @@ SIZES = ("in_channels", "height", "width", "out_channels", "filter_height", "fil
 STEPS = ("stride_h", "stride_w", "pad_h", "pad_w", "dilation_h", "dilation_w", "groups")
 SHORT = {
     "stride": ("stride_h", "stride_w"), "pad": ("pad_h", "pad_w"), "padding": ("pad_h", "pad_w"),
-    "dilation": ("dilation_h", "dilation_w"), "pass": ("direction",),
+    "dilation": ("dilation_h", "dilation_w"), "pass": ("direction",), "precision": ("dtype",),
 }  # fmt: skip
 """Columns that stand for others where these are empty."""
 PASSES = {"forward": "fprop", "backward_data": "dgrad", "backward_filter": "wgrad", "backward": "backward"}
 DEEPBENCH = dict(zip((*SIZES, *STEPS[:4]), ("C", "H", "W", "K", "R_filter_h", "S_filter_w", *STEPS[:4]), strict=True))
 DEEPBENCH_TIMES = {"fprop": "fwd_ms", "dgrad": "bwd_data_ms", "wgrad": "bwd_filter_ms"}
+DERIVED = ("P", "Q", "fwd_flop", "fwd_tflops_reported")
+"""Columns of DeepBench's table that follow from the others."""
+DTYPES = {**miopen.DTYPES, "HALF": "float16", "FLOAT": "float32", "DOUBLE": "float64"}
 NO_TIMES = ("modelled", "cannot", "failed", "wrong")
 """Rows of an exported study with such a status hold no time of a correct result."""
 FORWARD_ONLY = "the table names the algorithm of forward passes only"
@@ -44,6 +48,7 @@ COLUMNS = {column.name: column.type for column in BY_NAME[ALGORITHMS].columns if
 """Types of what a sweep may tell; an exported study was measured elsewhere: here its times are published ones."""
 SWEEP = {"", "rank", *COLUMNS, *SHORT, "status", "ms", "workspace_mb"}
 """Columns that are read, or that number rows: the nameless one of an index, and the rank of an exported study."""
+DEEPBENCH_COLUMNS = SWEEP | {*DEEPBENCH.values(), *DEEPBENCH_TIMES.values(), *DERIVED, "N", "fwd_algorithm"}
 MOST_NAMED = 10
 """Columns left out that are named; the others are counted."""
 Row = dict[str, Any]
@@ -57,7 +62,8 @@ def read(file: Path, lost: Counter[str]) -> Found:
         try:
             names = table.fieldnames or ()
             make = _maker(set(names))
-            if make is _sweep and (unread := [name for name in names if name not in SWEEP]):
+            known = SWEEP if make is _sweep else DEEPBENCH_COLUMNS if make is _deepbench else {*names}
+            if unread := [name for name in names if name not in known]:
                 more = f" and {len(unread) - MOST_NAMED} more" * (len(unread) > MOST_NAMED)
                 named = ", ".join(name[:40] for name in unread[:MOST_NAMED]) + more
                 lost[f"column{'s' * (len(unread) > 1)} ({named})"] = len(unread)
@@ -87,18 +93,15 @@ def _maker(names: set[str]) -> Callable[[Mapping[str, str]], Found]:
 
 
 def _deepbench(row: Mapping[str, str]) -> Found:
-    sizes: Row = {name: int(row[column]) for name, column in DEEPBENCH.items()}
     name = f"{row['C']}x{row['H']}x{row['W']} k{row['K']} {row['R_filter_h']}x{row['S_filter_w']} s{row['stride_h']}"
-    layer = Layer(name, **sizes, model="DeepBench")
-    batch = int(row["N"])
-    told = (row.get("fwd_algorithm") or "").lower() or None
+    told = (row.get("fwd_algorithm") or "").lower()
+    own = {column: str(int(row[theirs])) for column, theirs in {**DEEPBENCH, "batch": "N"}.items()}
+    own |= {"layer": name, "model": "DeepBench", "backend": row.get("backend") or "cuDNN", "wall_ns": ""}
     for direction, column in DEEPBENCH_TIMES.items():
         if row.get(column):
-            is_forward = direction == "fprop"
-            facts = {"direction": direction, "batch": batch, "backend": "cuDNN", "flop": layer.flop(batch)}
-            facts |= dict.fromkeys(("implementation", "algorithm"), told if is_forward else None)
-            facts |= {"reason": None if is_forward else FORWARD_ONLY, "wall_ns": _nanoseconds(row, column)}
-            yield ALGORITHMS, {**layer.facts(), **facts}
+            forward = dict.fromkeys(("implementation", "algorithm"), told if direction == "fprop" else "")
+            forward["reason"] = "" if direction == "fprop" else FORWARD_ONLY
+            yield from _sweep({**row, **own, **forward, "direction": direction, "ms": row[column]})
 
 
 def _sweep(row: Mapping[str, str]) -> Found:
@@ -116,6 +119,8 @@ def _sweep(row: Mapping[str, str]) -> Found:
     if direction not in PASSES.values():
         raise ValueError(f"direction {direction[:20]!r} is not one of {', '.join(PASSES.values())}")
     numbers = {name: _number(value, COLUMNS[name]) for name, value in row.items() if name in COLUMNS and value}
+    if row.get("dtype"):
+        numbers["dtype"] = DTYPES.get(row["dtype"].strip().upper(), row["dtype"].strip().lower())
     numbers["wall_ns"] = _nanoseconds(row, "wall_ns" if row.get("wall_ns") else "ms")
     if row.get("workspace_mb"):
         numbers["workspace_bytes"] = round(Decimal(row["workspace_mb"]) * 10**6)
