@@ -96,6 +96,17 @@ def test_a_back_end_or_a_number_of_threads_is_added_later(tmp_path: Path) -> Non
     assert [row["threads"] for row in measured(folder, two)[0]] == [1, 1, 1, 2]
 
 
+def test_times_of_another_processor_are_not_gone_on_with(tmp_path: Path) -> None:
+    """Times of a GPU, and published ones beside them, may have been measured there."""
+    row = {"device": "cpu", "status": "measured", "source": "measured on A Processor, with what prepares the filter"}
+    elsewhere = [{**row, "device": "Tesla T4"}, {**row, "status": "published"}]
+    Journal(tmp_path / "run", {"kind": "study algorithms"}).add_all({TABLE: elsewhere})
+    assert measured(tmp_path / "run", Plan((), sys.executable, 1)) == (elsewhere, [], 0)
+    Journal(tmp_path / "run", {}).add_all({TABLE: [row]})
+    with pytest.raises(UsageError, match=r"run was measured on A Processor, but this is .*; choose another name"):
+        measured(tmp_path / "run", Plan((), sys.executable, 1))
+
+
 def test_layers_of_one_shape_are_measured_once() -> None:
     twice = [(parse("3x8x8 k4 3x3")[0], None)] * 2 + [(parse("2x3x8x8 k4 3x3")[0], 2)]
     assert len(groups_of(twice, [1, 2], ["fprop", "wgrad"])) == 4

@@ -24,6 +24,7 @@ from traceview.experiments.results import Journal
 from traceview.experiments.worker import Worker
 
 TABLE = "algorithm_times"
+SOURCE = "measured on "
 BACKENDS = ("torch_default", "onednn", "nnpack", "winograd", "winograd_torch", "torch_gemm", "torch_fft", "cudnn")
 """Modules in `backends/`, in the order of their rows."""
 PROPAGATION = {"fprop": "forward", "dgrad": "backward_data", "wgrad": "backward_weights"}
@@ -93,6 +94,8 @@ def groups_of(
 
 def measure(plan: Plan, journal: Journal, watch: Callable[[Progress], None]) -> list[Group]:
     """Measure what the journal does not hold yet; returns what the budget left out."""
+    if plan.device == "cpu":
+        refuse_other_processors(journal)
     seen: dict[tuple[Any, ...], set[str]] = {}
     for row in journal.rows(TABLE):
         if row.get("threads") == plan.threads and (row.get("device") == "cpu") == (plan.device == "cpu"):
@@ -115,6 +118,15 @@ def measure(plan: Plan, journal: Journal, watch: Callable[[Progress], None]) -> 
             left = (time.monotonic() - begin) * (total - weight) / weight
             watch(Progress(len(plan.groups) - len(todo) + place + 1, len(plan.groups), left, group, rows))
     return []
+
+
+def refuse_other_processors(journal: Journal) -> None:
+    """Raises `UsageError` where a journal holds times of another CPU than this machine's: they would be compared."""
+    for row in journal.rows(TABLE):
+        source = str(row.get("source")).partition(", with ")[0]
+        is_here = row.get("device") == "cpu" and row.get("status") != "published" and source.startswith(SOURCE)
+        if is_here and source != SOURCE + processor():
+            raise UsageError(f"{journal.folder} was {source}, but this is {processor()}; choose another name with -o.")
 
 
 def _label(module: str) -> str:
@@ -180,7 +192,7 @@ class Session:
             "device": self.about["device"],
             "threads": self.plan.threads,
             "backend_version": self.about["versions"].get(told.get("backend")),
-            "source": f"measured on {processor()}",
+            "source": SOURCE + processor(),
             "others_pct": share,
             "algorithm": algorithm,
             **told,

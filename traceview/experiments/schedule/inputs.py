@@ -15,12 +15,11 @@ from traceview.convolution.plan import SIZES
 from traceview.errors import InputError, UsageError
 from traceview.experiments import records, results
 from traceview.experiments.algorithms import sources
-from traceview.experiments.algorithms.measuring import processor
+from traceview.experiments.algorithms.measuring import SOURCE, processor
 from traceview.experiments.schedule.rows import FLOAT, Given, chain, key, shape_of
 from traceview.paths import content
 
 MODULE, SHAPE = "module", "shape"
-SOURCE = "measured on "
 MOST_LAYERS, MOST_EDGES = 2000, 10_000
 GRAPH = {"layers": tuple[Any, ...], "edges": tuple[tuple[str, ...], ...]}
 LAYER = {"module": str, "dgrad": bool, "shape": dict[str, int | str], "calls": dict[str, int]}

@@ -25,6 +25,7 @@ from traceview.convolution.plan import (
 )
 from traceview.errors import InputError
 from traceview.experiments import quiet
+from traceview.experiments.algorithms.measuring import refuse_other_processors
 from traceview.experiments.results import Journal
 from traceview.experiments.schedule import inputs
 from traceview.experiments.schedule.job import Answer, Job, work
@@ -80,6 +81,7 @@ def _given(job: Job) -> tuple[Job, Given]:
 
 def _measured(job: Job, given: Given, journal: Journal) -> list[dict[str, Any]]:
     """The rows of every layer; those that the journal holds are not measured again."""
+    refuse_other_processors(journal)
     here = [row for row in journal.rows(TABLE) if row.get("threads") == job.n_threads]
     by_shape: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     for row in here:
