@@ -15,12 +15,15 @@
 -- batch = """of a rank, as noted while recording, else the first dimension of what most convolutions read; times the
 -- passes whose gradients a step adds up"""
 -- noted_batch = "the same as noted alone; convolutions may read a part of it at a time"
+-- filters = "of the convolutions of all ranks, each once; NULL where none has its shape recorded"
 WITH noted AS (
     SELECT max(TRY_CAST(p.value->>'$.model.parameters' AS BIGINT)) AS parameters,
         max(TRY_CAST(p.value->>'$.model.batch' AS BIGINT)) AS batch
     FROM raw.captures o, json_each(o.options, '$.ranks') p
 ), read AS (
-    SELECT mode(input_shape[1] ORDER BY input_shape[1]) AS batch FROM counted_conv_calls WHERE direction = 'fprop'
+    SELECT mode(input_shape[1] ORDER BY input_shape[1]) AS batch,
+        list_sort(list(DISTINCT filter_shape) FILTER (filter_shape IS NOT NULL)) AS filters
+    FROM counted_conv_calls WHERE direction = 'fprop'
 ), sent AS (
     SELECT rank, count(*) / any_value(per) AS calls, sum(step_own_ns) / any_value(per) AS communication_ns,
         sum(step_exposed_ns) / any_value(per) AS exposed_ns,
@@ -38,6 +41,7 @@ SELECT count(*) AS ranks_found, nullif(max(s.library), '') AS library, avg(coale
     (SELECT parameters FROM noted) AS parameters, max(c.step_ns) AS slowest_ns,
     coalesce((SELECT batch FROM noted), (SELECT batch FROM read)) * coalesce((SELECT passes FROM step_passes), 1)
         AS batch,
-    (SELECT batch FROM noted) * coalesce((SELECT passes FROM step_passes), 1) AS noted_batch
+    (SELECT batch FROM noted) * coalesce((SELECT passes FROM step_passes), 1) AS noted_batch,
+    (SELECT filters FROM read) AS filters
 FROM scope c LEFT JOIN sent s ON s.rank = c.rank LEFT JOIN waited w ON w.rank = c.rank
 WHERE c.step_ns > 0 AND c.has_steps

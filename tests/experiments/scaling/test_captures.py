@@ -117,6 +117,18 @@ def test_batches_of_convolutions_are_no_other_shares_of_the_named_batch() -> Non
     assert [row["speedup"] for row in points[:3]] == [1.0, pytest.approx(10 / 12), pytest.approx(10 / 16)]
 
 
+def test_recordings_of_models_with_other_filters_are_not_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One of the three recorded no shapes of convolutions."""
+    filters = {"one": [[6, 1, 5, 5]], "two": [[6, 1, 5, 5], [16, 6, 5, 5]], "four": None}
+    monkeypatch.setattr(
+        scaling, "exchanged", lambda path: (exchanged(path)[0] | {"filters": filters[path.name]}, exchanged(path)[1])
+    )
+    _, two, four = rows("one", "two", "four", batch=8)["scaling_points"][:3]
+    assert (two.get("speedup"), two["samples_per_s"], two["verdict"]) == (None, None, "cannot decide")
+    assert two["reason"] == "the convolutions of 2 ranks have other filters than those of 1: other models"
+    assert four["speedup"] == pytest.approx(4 * 10 / 16)
+
+
 @pytest.mark.parametrize(("noted", "batch", "noted_batch"), [({}, 8, None), ({"model": {"batch": 4}}, 4, 4)])
 def test_the_batch_is_the_noted_one_else_that_of_the_convolutions(
     tmp_path: Path, noted: dict[str, Any], batch: int, noted_batch: int | None
@@ -130,6 +142,7 @@ def test_the_batch_is_the_noted_one_else_that_of_the_convolutions(
     with given.open(tmp_path) as connection:
         found = section(connection, "experiments/scaling_exchanges")[0]
     assert (found["batch"], found["noted_batch"]) == (batch, noted_batch)
+    assert found["filters"] == [[6, 1, 5, 5], [16, 6, 5, 5]]
 
 
 def test_the_batch_is_that_of_all_passes_whose_gradients_a_step_adds_up(tmp_path: Path) -> None:

@@ -56,7 +56,7 @@ def rows(paths: Sequence[Path], batch: int | None, is_strong: bool) -> dict[str,
 def _points(exchanges: Sequence[Row]) -> list[Row]:
     """Speed-ups of recorded steps, without intervals."""
     runs = [
-        {name: row.get(name) for name in ("mode", "ranks", "batch", "global_batch", "noted_batch")}
+        {name: row.get(name) for name in ("mode", "ranks", "batch", "global_batch", "noted_batch", "filters")}
         | {"round": 1, "step_ns": row["slowest_ns"]}
         for row in exchanges
     ]

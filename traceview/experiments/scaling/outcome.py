@@ -128,12 +128,15 @@ def _compared(pairs: Sequence[tuple[Row, Row]]) -> Row:
 
 
 def _other_samples(base: Row, other: Row) -> str | None:
-    """Why two sizes did not train the same share of the samples that were asked for; None where they did.
+    """Why two sizes did not train one model, or the same share of the samples asked for; None where they did.
 
     An equal share says nothing: a model may be given the batch in pieces, or have another dimension first. Where no
     batch was asked for, the command has the same one for every rank, or divides one among them; nodes of graphs, which
     are more in one batch than in the next, are no such shares.
     """
+    filters, base_filters, ranks = other.get("filters"), base.get("filters"), (other["ranks"], base["ranks"])
+    if filters and base_filters and filters != base_filters:
+        return "the convolutions of {} ranks have other filters than those of {}: other models".format(*ranks)
     (noted, batch), (base_noted, base_batch) = ((row.get("noted_batch"), row.get("batch")) for row in (other, base))
     if not noted or not base_noted or noted * (base_batch or 1) == base_noted * (batch or 1):
         return None
