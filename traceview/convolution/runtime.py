@@ -80,6 +80,11 @@ class Memory:
         self.taken += n_bytes
 
 
+def key(plan: dict[str, Any], entry: dict[str, Any]) -> str:
+    """Return what tells a layer of a plan from the others; in one of shapes, all convolutions of a shape are one."""
+    return json.dumps([plan.get("keys") != SHAPE and entry["module"], entry["shape"]], sort_keys=True)
+
+
 class Planned:
     """Plan of one convolution."""
 
@@ -102,8 +107,11 @@ class Planned:
         """Settings of its module when the plan was applied."""
         self.is_off = False
         """While it is measured: every pass is PyTorch's own."""
+        self.key = key(plan, entry)
+        self.is_changed = entry["layout"] != "nchw" or any(self.choices.values())
+        """Whether the plan says anything else than what PyTorch does anyway."""
         self.has_run = False
-        """Whether some pass ran as the plan says."""
+        """Whether some pass ran by a back-end or in another layout, or any where the plan changes nothing."""
 
     def fits(self, module: Any) -> bool:
         """Whether a module is the convolution that the plan speaks of; how it is set now is remembered."""
@@ -176,7 +184,7 @@ class Planned:
         now = time.thread_time_ns if self.threads == 1 else time.perf_counter_ns
         begin_ns = now()
         result = None if runner is None or self.is_off else self._ran(runner, direction, operands, bias, like)
-        self.has_run |= result is not None or self.choices[direction] is None
+        self.has_run |= result is not None or self.spec.layout != "nchw" or not self.is_changed
         if result is None:
             result = self.default(direction, *operands, bias, like)
         if self.clock:

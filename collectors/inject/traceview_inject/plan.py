@@ -60,11 +60,12 @@ def why(runtime):
     return ", ".join(f"{calls} with {reason}" for reason, calls in runtime.elsewhere.most_common())
 
 
-def told(runtime, plan, layers):
-    """Return the use of the plan so far, in the form of the result of an option."""
-    n_ran = sum(layer.has_run for layer in layers)
-    if n_ran:
-        return "yes: {} of {} layers".format(n_ran, len(plan["layers"]))
+def told(runtime, n_layers, layers):
+    """Return the use of the plan so far, in the form of an option's result: no where nothing that it changes ran."""
+    ran = {layer.key for layer in layers if layer.has_run}
+    changed = [layer.has_run for layer in layers if layer.is_changed]
+    if ran and (any(changed) or not changed):
+        return f"yes: {len(ran)} of {n_layers} layers"
     reason = f": calls of planned layers ran as before, {why(runtime)}" if runtime.elsewhere else ""
     return f"no: no convolution of the plan ran{reason}"
 
@@ -85,6 +86,7 @@ def watch(runtime, plan):
     call = torch.nn.Module.__call__
     seen = weakref.WeakSet()
     inside, layers = [], []
+    n_layers = len({runtime.key(plan, entry) for entry in plan["layers"]})
 
     @functools.wraps(call)
     def called(self, *args, **kwargs):
@@ -98,7 +100,7 @@ def watch(runtime, plan):
             return call(self, *args, **kwargs)
         finally:
             inside.pop()
-            applied("plan", told(runtime, plan, layers))
+            applied("plan", told(runtime, n_layers, layers))
 
     torch.nn.Module.__call__ = called
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import subprocess
@@ -12,9 +13,9 @@ from typing import Any
 import pytest
 from cases import first
 
-pytest.importorskip("torch")
+torch = pytest.importorskip("torch")
 
-from traceview.experiments.schedule.job import with_plan
+from traceview.experiments.schedule.job import with_plan  # noqa: E402
 
 INJECT = Path(__file__).resolve().parents[3] / "collectors" / "inject"
 SCRIPT = """
@@ -133,6 +134,38 @@ def test_what_the_plan_leaves_to_pytorch_counts_as_run(tmp_path: Path) -> None:
     own = {**layer("second"), "layout": "nhwc", **dict.fromkeys(("fprop", "dgrad", "wgrad"))}
     done = ran(tmp_path, plan(layers=[own]))
     assert "by the plan ran 0 passes of convolutions, 0 stayed as they were, 3 are PyTorch's own by" in done.stderr
+
+
+OWN = {**layer("0"), **dict.fromkeys(("fprop", "dgrad", "wgrad"))}
+FAILING = {**layer("0"), "fprop": STRANGE, "dgrad": None, "wgrad": STRANGE}
+
+
+@pytest.mark.parametrize(
+    ("layers", "keys", "said"),
+    [
+        ([layer("a")], "shape", "yes: 1 of 1 layers"),
+        ([layer("a"), layer("b", out_channels=4)], "shape", "yes: 1 of 2 layers"),
+        ([layer("0"), layer("1"), layer("3")], "module", "yes: 2 of 3 layers"),
+        ([layer("0"), layer("1")], "shape", "yes: 1 of 1 layers"),
+        ([FAILING], "module", "no: no convolution of the plan ran"),
+        ([FAILING, {**OWN, "module": "1"}], "module", "no: no convolution of the plan ran"),
+        ([FAILING, layer("1")], "module", "yes: 1 of 2 layers"),
+        ([{**FAILING, "layout": "nhwc"}], "module", "yes: 1 of 1 layers"),
+        ([OWN], "module", "yes: 1 of 1 layers"),
+    ],
+)
+def test_the_use_of_a_plan_counts_its_layers(layers: list[dict[str, Any]], keys: str, said: str) -> None:
+    """Three convolutions of one shape; what PyTorch runs anyway is no effect of a plan that changes something."""
+    from traceview.convolution import runtime
+
+    net = torch.nn.Sequential(*(torch.nn.Conv2d(8, 8, 3, padding=1) for _ in range(3)))
+    document = plan(threads=torch.get_num_threads(), layers=layers, keys=keys)
+    found = runtime.apply(net, document, lambda line: None)
+    net(torch.randn(4, 8, 12, 12)).square().mean().backward()
+    n_layers = len({runtime.key(document, entry) for entry in layers})
+    told = importlib.import_module("traceview_inject.plan").told(runtime, n_layers, found)
+    runtime.remove(net)
+    assert told.startswith(said)
 
 
 @pytest.mark.long
