@@ -135,6 +135,16 @@ def test_intervals_that_overlap_are_no_win(tmp_path: Path) -> None:
     assert row["text"] == answer.format("2 problems", "the fastest are direct in 2")
 
 
+@pytest.mark.parametrize(("both_ms", "wins"), [(10.05, 0), (11.95, 0), (13, 1)])
+def test_a_sum_of_two_passes_is_as_sure_as_its_parts(tmp_path: Path, both_ms: float, wins: int) -> None:
+    """Two gradients of 4 to 6 ms take 8 to 12 ms together, and another algorithm both in one."""
+    ends = {"wall_low_ns": 4_000_000, "wall_high_ns": 6_000_000}
+    rows = [timed(LAYER.format(1), direction, "winograd", 5, **ends) for direction in ("dgrad", "wgrad")]
+    rows.append(timed(LAYER.format(1), "backward", "fft", both_ms))
+    found = {row["algorithm"]: row["wins"] for row in section(capture(tmp_path, *rows), "study/wins")}
+    assert found == {"winograd": wins, "fft": 0}
+
+
 def test_wins(small: duckdb.DuckDBPyConnection) -> None:
     found = pick(section(small, "study/wins"), "direction", "algorithm", "problems", "wins", "median_ratio")
     assert found == [
