@@ -39,6 +39,19 @@ def test_a_table_of_ones_own(tmp_path: Path) -> None:
     assert best["latency_ns"] == pytest.approx(10e3, rel=1e-3) and best["bytes_per_s"] == pytest.approx(1e9, rel=1e-3)
 
 
+@pytest.mark.parametrize(
+    "kind", ["AllReduce", "allreduce", "all-reduce", "All Reduce", "ncclAllReduce", "MPI_Allreduce"]
+)
+def test_an_all_reduce_is_one_however_it_is_written(tmp_path: Path, kind: str) -> None:
+    """Other kinds stay as they are written, and no model is of them."""
+    lines = [f"{line},{kind}" for line in RING.splitlines()[1:]]
+    text = "\n".join(("ranks,bytes,ms,library,kind", *lines, "2,5,1,mine,Reduce", "2,5,1,mine,AllGather"))
+    rows = published.gather([table(tmp_path, text)]).rows["collective_times"]
+    assert [row["kind"] for row in rows] == ["all_reduce"] * 6 + ["Reduce", "AllGather"]
+    best, *_ = csv_tables.models(rows)
+    assert (best["model"], best["verdict"], best["points"]) == ("ring", "best", 6)
+
+
 @pytest.mark.parametrize("cell", ["0,5,1", "2,-1,1", "x,5,1", "2,5,nan", "2,5,-3", "2,5,0", "9999999,5,1", "2,,1"])
 def test_a_cell_that_is_wrong_is_named(tmp_path: Path, cell: str) -> None:
     with pytest.raises(InputError, match="line 3 holds a value that cannot be read"):

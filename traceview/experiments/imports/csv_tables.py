@@ -12,6 +12,7 @@ Invariant: a value that cannot be read is an error with its line, never another 
 from __future__ import annotations
 
 import csv
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from decimal import Decimal
@@ -42,6 +43,8 @@ DTYPES = {**miopen.DTYPES, "HALF": "float16", "FLOAT": "float32", "DOUBLE": "flo
 NO_TIMES = ("modelled", "cannot", "failed", "wrong")
 """Rows of an exported study with such a status hold no time of a correct result."""
 FORWARD_ONLY = "the table names the algorithm of forward passes only"
+ALL_REDUCE = re.compile(r"\W*(nccl|mpi)?[\W_]*all[\W_]*reduce", re.IGNORECASE)
+"""The kind of collective that models are of, as libraries and papers write it."""
 BYTES, TIMES = ("bytes", "size_bytes"), ("wall_ns", "ms", "mean_ms")
 MODES, LAYER_MODES = ("forward", "gradient", "train"), ("forward", "backward", "train")
 COLUMNS = {column.name: column.type for column in BY_NAME[ALGORITHMS].columns if column.name != "status"}
@@ -132,10 +135,11 @@ def _exchange(row: Mapping[str, str]) -> Found:
     size = next((row[name] for name in BYTES if row.get(name)), "")
     column = next((name for name in TIMES if row.get(name)), "ms")
     texts = {name: row[name] for name in ("library", "device") if row.get(name)}
+    kind = row.get("kind") or "all_reduce"
     yield (
         EXCHANGES,
         {
-            "kind": row.get("kind") or "all_reduce",
+            "kind": "all_reduce" if ALL_REDUCE.match(kind) else kind,
             "ranks": _count(row["ranks"], MOST_RANKS),
             "nodes": _count(row.get("nodes") or "1", MOST_RANKS),
             "size_bytes": _count(size),
