@@ -35,6 +35,23 @@ def test_a_speed_up_is_of_samples_per_second_and_of_pairs_of_one_round() -> None
     assert [row["is_oversubscribed"] for row in (base, two, four)] == [False, False, True]
 
 
+def test_runs_of_other_sessions_are_no_pairs() -> None:
+    """Two ranks were added a week after six rounds of one rank; three more rounds run both, one after the other."""
+
+    def at(first_s: int, rows: list[dict[str, Any]], **more: Any) -> list[dict[str, Any]]:
+        return [row | {"started_unix_ns": (first_s + 10 * row["round"]) * 10**9} | more for row in rows]
+
+    one, two, week_s = at(0, rounds(6, 1, 32, 10)), rounds(6, 2, 32, 13), 7 * 86_400
+    assert points([*one, *at(5, two)])[1]["speedup"] == pytest.approx(20 / 13)
+    for added in (at(week_s, two), at(5, two, cores=8)):
+        _, point = points([*one, *added])
+        assert (point["verdict"], point.get("speedup"), point["runs"]) == ("cannot decide", None, 0)
+        assert point["reason"].startswith("its runs were not made beside those of the fewest ranks, with as many cores")
+    more = [*at(week_s, rounds(9, 1, 32, 10)[6:]), *at(week_s + 5, rounds(9, 2, 32, 12.5)[6:])]
+    _, point = points([*one, *at(week_s, two), *more])
+    assert (point["verdict"], point["speedup"], point["runs"]) == ("faster", pytest.approx(1.6), 3)
+
+
 def test_three_rounds_give_an_interval_with_the_share_it_has_and_two_none() -> None:
     *_, three = points([*rounds(3, 1, 8, 10), *rounds(3, 2, 8, 25)])
     assert (three["verdict"], three["confidence"]) == ("slower", 0.75) and three["speedup"] == pytest.approx(0.8)

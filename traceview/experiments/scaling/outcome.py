@@ -25,6 +25,7 @@ WEAK, STRONG = "weak", "strong"
 BASE, FAILED = "base", "failed"
 LEAST_ROUNDS = 3
 """With fewer there is no interval; with three it holds in 75 % of all cases, with six in 97 %."""
+APART = "its runs were not made beside those of the fewest ranks, with as many cores; more --rounds run both"
 TOO_WIDE = 1.5
 """An interval whose ends are further apart than this factor says nothing."""
 ALL, WITHIN = "all ranks", "no more ranks than cores"
@@ -78,7 +79,9 @@ def _point(group: Sequence[Row], base: Sequence[Row]) -> Row:
             "speedup": 1.0,
             "verdict": BASE,
         }
-    return found | _compared(_pairs(base, timed))
+    pairs = _pairs(base, timed)
+    beside = [pair for pair in pairs if _is_beside(*pair, [*base, *timed])]
+    return found | ({"runs": 0, "verdict": UNDECIDED, "reason": APART} if pairs and not beside else _compared(beside))
 
 
 def _is_oversubscribed(row: Row) -> bool | None:
@@ -91,6 +94,13 @@ def _pairs(base: Sequence[Row], timed: Sequence[Row]) -> list[tuple[Row, Row]]:
     """Runs of one round."""
     by_round = {row["round"]: row for row in base if row.get("step_ns")}
     return [(by_round[row["round"]], row) for row in timed if row["round"] in by_round]
+
+
+def _is_beside(base: Row, other: Row, runs: Iterable[Row]) -> bool:
+    """Whether two runs of a round had as many cores, and no run of another round was made between them."""
+    first, last = sorted(row.get("started_unix_ns") or 0 for row in (base, other))
+    between = [row for row in runs if first < (row.get("started_unix_ns") or 0) < last]
+    return base.get("cores") == other.get("cores") and all(row["round"] == base["round"] for row in between)
 
 
 def _n_noisy(rounds: Sequence[Sequence[Row]]) -> int:
