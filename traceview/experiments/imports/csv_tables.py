@@ -134,20 +134,11 @@ def _sweep(row: Mapping[str, str]) -> Found:
 def _exchange(row: Mapping[str, str]) -> Found:
     size = next((row[name] for name in BYTES if row.get(name)), "")
     column = next((name for name in TIMES if row.get(name)), "ms")
-    texts = {name: row[name] for name in ("library", "device") if row.get(name)}
     kind = row.get("kind") or "all_reduce"
-    yield (
-        EXCHANGES,
-        {
-            "kind": "all_reduce" if ALL_REDUCE.match(kind) else kind,
-            "ranks": _count(row["ranks"], MOST_RANKS),
-            "nodes": _count(row.get("nodes") or "1", MOST_RANKS),
-            "size_bytes": _count(size),
-            "wall_ns": _nanoseconds(row, column),
-            "n": _count(row["n"]) if row.get("n") else None,
-            **texts,
-        },
-    )
+    facts: Row = {name: row[name] for name in ("library", "device") if row.get(name)}
+    facts |= {"kind": "all_reduce" if ALL_REDUCE.match(kind) else kind, "size_bytes": _count(size)}
+    facts |= {"ranks": _count(row["ranks"], MOST_RANKS), "nodes": _count(row.get("nodes") or "1", MOST_RANKS)}
+    yield EXCHANGES, facts | {"wall_ns": _nanoseconds(row, column), "n": _count(row["n"]) if row.get("n") else None}
 
 
 def _framework(row: Mapping[str, str]) -> Found:
@@ -162,10 +153,8 @@ def _framework(row: Mapping[str, str]) -> Found:
     facts["mode"] = mode
     facts |= {key: row[key].strip() for key in ("version", "layout", "device", "source") if row.get(key)}
     facts |= {key: _count(row[key]) for key in ("batch", "threads") if row.get(key)}
-    if not layer:
-        yield FRAMEWORKS, {**facts, "step_ns": time_ns}
-        return
-    yield PARTS, {**facts, "layer": layer, "busy_ns": float(time_ns)}
+    own = {"layer": layer, "busy_ns": float(time_ns)} if layer else {"step_ns": time_ns}
+    yield PARTS if layer else FRAMEWORKS, facts | own
 
 
 def models(rows: Iterable[Row]) -> list[Row]:

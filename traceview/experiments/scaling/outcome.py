@@ -73,12 +73,8 @@ def _point(group: Sequence[Row], base: Sequence[Row]) -> Row:
         reasons = [str(row["reason"]) for row in group if row.get("reason")]
         return found | {"runs": 0, "verdict": FAILED, "reason": reasons[-1] if reasons else "no run gave times"}
     if group is base:
-        return found | {
-            "runs": len(timed),
-            "noisy": _n_noisy([(row,) for row in timed]),
-            "speedup": 1.0,
-            "verdict": BASE,
-        }
+        noisy = _n_noisy([(row,) for row in timed])
+        return found | {"runs": len(timed), "noisy": noisy, "speedup": 1.0, "verdict": BASE}
     pairs = _pairs(base, timed)
     beside = [pair for pair in pairs if _is_beside(*pair, [*base, *timed])]
     return found | ({"runs": 0, "verdict": UNDECIDED, "reason": APART} if pairs and not beside else _compared(beside))
