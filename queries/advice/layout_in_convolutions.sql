@@ -9,9 +9,9 @@
 -- sees = "graphs"
 -- removes = "layout_in_convolutions"
 -- [fix]
--- pytorch = """on tensor cores (bf16, fp16, TF32) model.to(memory_format=torch.channels_last) and the same for the
--- input, best with torch.autocast; in fp32 without them the default NCHW (on AMD devices channels_last also needs
--- PYTORCH_MIOPEN_SUGGEST_NHWC=1)"""
+-- pytorch = """on tensor cores (bf16, fp16, TF32) and Intel GPUs model.to(memory_format=torch.channels_last) and the
+-- same for the input, best with torch.autocast; elsewhere in fp32 the default NCHW (on AMD devices channels_last also
+-- needs PYTORCH_MIOPEN_SUGGEST_NHWC=1)"""
 -- tensorflow = """data_format='channels_first' (NCHW) in fp32 on devices without tensor cores, channels_last (NHWC)
 -- with mixed precision on those with them; or let tf.config.optimizer.set_experimental_options({'layout_optimizer':
 -- True}) choose"""

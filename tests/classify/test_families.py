@@ -271,6 +271,10 @@ FAMILIES = {
         "fully_connected_gpu_bf_tiled_dyn_b": "gemm",
         "fully_connected_gpu_bfyx_ref": "gemm",
         "gen_conv": "conv",
+        "conv_reorder": "layout_transpose",
+        "generic_reorder": "layout_transpose",
+        "custom_reorder": "layout_transpose",
+        "custom_reorderings": "other",
         "gemm_kernel": "gemm",
         "convolution_gpu_bfyx_os_iyx_osv16": "conv",
         "convolution_gpu_ref__f32": "conv",
@@ -461,3 +465,8 @@ def test_algorithms_of_convolutions(name: str, algorithm: str | None, role: str)
 def test_mlx_and_ascend_are_told_by_their_names() -> None:
     assert classify_kernel("implicit_gemm_conv_2d_float16_bm32_bn8").library == "mlx"
     assert classify_kernel("aclnnConvolution_TransData_TransData").library == "cann"
+
+
+@pytest.mark.parametrize("name", ["gen_conv", "conv_reorder", "gen_reorder"])
+def test_onednns_kernels_on_intel_gpus_name_it(name: str) -> None:
+    assert classify_kernel(name).library == "onednn"

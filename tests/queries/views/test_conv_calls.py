@@ -265,3 +265,13 @@ def test_neighbours_that_overlap_by_a_nanosecond_are_two_calls_and_an_addition(t
     categories = "SELECT category, count(*) FROM kernels GROUP BY 1 ORDER BY 1"
     assert rows(connection, categories) == [("conv", 2), ("elementwise", 1)]
     assert rows(connection, "SELECT self_ns FROM ops ORDER BY start_ns") == [(10_000,), (10_000,), (20_002,)]
+
+
+def test_onednns_reorders_on_an_intel_gpu_are_layout_changes(tmp_path: Path) -> None:
+    given = Given()
+    given.device("Intel(R) Data Center GPU Max 1100")
+    conv(given, 0, (5, 64, 56, 56), (64, 64, 3, 3), padding=1)
+    for name, start, end in (("conv_reorder", 20, 28), ("gen_conv", 28, 90), ("conv_reorder", 90, 100)):
+        given.kernel(name, start, end, launched=5)
+    query = "SELECT main_ns, layout_ns, total_ns FROM conv_calls"
+    assert given.open(tmp_path).execute(query).fetchall() == [(62_000, 18_000, 80_000)]
