@@ -3,9 +3,9 @@
 -- activations by a CPU library are plain_layout_on_cpu. Checked only where convolutions run: without them there is no
 -- image layout to choose, and a transpose is part of the model. Filters that TensorFlow converts for cuDNN are not
 -- counted, nor what XLA moves for a convolution itself or ONNX Runtime for its blocked ones (ReorderInput,
--- ReorderOutput), nor what has no operator and may be inside a convolution, where others have one. Without operators
--- all outside known calls count. The bound is their time, less what overlaps work that started earlier on the
--- device."""
+-- ReorderOutput), nor what gives a tensor another shape (pixel_shuffle, SpaceToDepth), nor what has no operator and may
+-- be inside a convolution, where others have one. Without operators all outside known calls count. The bound is their
+-- time, less what overlaps work that started earlier on the device."""
 -- why = """The program or the framework transposes tensors between operators that need different layouts; with one
 -- layout throughout, this is unnecessary."""
 -- cost = "None in memory or accuracy."

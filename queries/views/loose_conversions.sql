@@ -1,11 +1,20 @@
 -- doc = """Layout conversions outside known convolution calls that another layout could make unnecessary: what
 -- layout_between_operators names. Without an operator, where others have one, a conversion may be inside of a
 -- convolution that is not known: it has a place where its like runs between operators and in no convolution. What XLA
--- moves for a convolution, and ONNX Runtime around its blocked ones, is a part of these, which no layout takes away."""
+-- moves for a convolution, and ONNX Runtime around its blocked ones, is a part of these, which no layout takes away; so
+-- is what gives a tensor another shape (pixel_shuffle, SpaceToDepth)."""
 -- [columns]
 -- id = "the activity"
 -- has_place = "whether it is between operators; true where no operators are recorded"
-WITH own AS (
+WITH RECURSIVE shuffle AS (
+    SELECT DISTINCT name FROM (SELECT name FROM raw.ops UNION ALL SELECT name FROM counted)
+    WHERE regexp_matches(name,
+        '(?i)((pixel_?(un)?|channel_?)shuffle|space_?to_?(depth|batch)|(depth|batch)_?to_?space)[^/]*$')
+), reshaping AS (
+    SELECT id FROM raw.ops WHERE name IN (FROM shuffle)
+    UNION ALL
+    SELECT o.id FROM raw.ops o JOIN reshaping r ON r.id = o.parent_id
+), own AS (
     -- What XLA itself adds has the instruction's name, behind the scope of what it works for.
     SELECT c.id FROM counted c JOIN raw.ops o ON o.id = c.op_id
     WHERE c.category = 'layout_transpose' AND (regexp_matches(o.name, ':Reorder(In|Out)put$')
@@ -21,4 +30,5 @@ FROM counted c JOIN (
 ) n ON n.rank = c.rank AND n.name = c.name
 WHERE c.category = 'layout_transpose' AND c.call_id IS NULL AND c.id NOT IN (SELECT id FROM plain_reorders)
     AND c.id NOT IN (SELECT id FROM filter_conversions)
-    AND c.id NOT IN (FROM own)
+    AND c.id NOT IN (FROM own) AND c.name NOT IN (FROM shuffle)
+    AND (c.op_id IS NULL OR c.op_id NOT IN (FROM reshaping))

@@ -61,6 +61,29 @@ def test_the_share_is_of_all_time_of_the_device_whenever_it_was_launched(tmp_pat
     assert found.problem == "5.7 % of the device's busy time changes the layout of tensors between operators."
 
 
+@pytest.mark.parametrize(
+    ("operators", "kernel"),
+    [
+        (("aten::pixel_shuffle", "aten::contiguous"), TO_NHWC),
+        (("aten::pixel_shuffle",), "void at::native::(anonymous namespace)::pixel_shuffle"),
+        (
+            ("aten::roll",),
+            "void at::native::(anonymous namespace)::roll_cuda_kernel<c10::Half>(c10::Half const*, long)",
+        ),
+    ],
+)
+def test_what_no_choice_of_layout_takes_away_is_not_found(
+    operators: tuple[str, ...], kernel: str, tmp_path: Path
+) -> None:
+    given = training()
+    for start in (0, 1000, 2000):
+        for inside, operator in enumerate(operators):
+            given.op(operator, start + inside, start + 10 - inside)
+        given.kernel(kernel, start + 100, start + 200, launched=start + 5)
+        given.kernel(CONVOLUTION, start + 200, start + 390, launched=start + 20)
+    assert answer(RULE, given, tmp_path).status == "not found"
+
+
 def test_above_the_threshold_it_is_found_under_its_operator(tmp_path: Path) -> None:
     found = answer(RULE, steps(11), tmp_path)
     assert (found.status, found.saving_ns, found.place) == ("found", 11_000, "Mostly under aten::contiguous")

@@ -304,6 +304,11 @@ FAMILIES = {
         "moe_3gemm_swiglu_opt": "gemm",
         "paged_causal_conv1d_ref": "conv",
     },
+    "pytorch": {
+        "void at::native::(anonymous namespace)::roll_cuda_kernel<float>(float const*, float*, long)": "copy",
+        "void at::native::vectorized_elementwise_kernel<4, at::native::flip_kernel_impl<float>>(int)": "copy",
+        "void at::native::(anonymous namespace)::pixel_shuffle": "layout_transpose",
+    },
     "serving of language models": {
         "deepseek_v4_grouped_fp8_einsum_kernel": "gemm",
         "void deep_gemm::sm90_fp8_einsum_impl<1u>(P)": "gemm",
