@@ -423,6 +423,8 @@ def test_a_primitive_whose_sizes_are_not_known_has_no_cost(shape: str, tmp_path:
         ("turing_fp16_s1688gemm_fp16_128x256_ldg8_f2f_nt", "float", "fp32"),
         ("cutlass_80_tensorop_f16_s1688gemm_f16_256x64_nn_align2", "float", "fp32"),
         ("cutlass_80_tensorop_s1688gemm_128x64_16x6_tn_align4", "c10::BFloat16", "bf16"),
+        ("Cijk_Alik_Bljk_S_MX_B_Bias_AS_SAV_UserArgs_MT256x256x32_MI16x16x1_ISA942", "float", "tf32"),
+        ("Cijk_Alik_Bljk_S_B_Bias_AS_SAV_UserArgs_MT256x256x32_MI16x16x1_ISA942", "float", "fp32"),
     ],
 )
 def test_only_single_precision_on_ampere_and_later_is_tf32(
