@@ -309,6 +309,16 @@ FAMILIES = {
         "void at::native::vectorized_elementwise_kernel<4, at::native::flip_kernel_impl<float>>(int)": "copy",
         "void at::native::(anonymous namespace)::pixel_shuffle": "layout_transpose",
     },
+    "recommenders": {
+        "jagged_dense_bmm_broadcast_add_kernel": "gemm",
+        "array_jagged_bmm_jagged_out_kernel": "gemm",
+        "void fbgemm_gpu::jagged_jagged_bmm_kernel<8, float>(P)": "gemm",
+        "jagged_flash_attention_basic_kernel": "attention",
+        "jagged_softmax_kernel": "softmax_loss",
+        "void fbgemm_gpu::jagged_softmax_kernel<long, float>(P)": "softmax_loss",
+        "void fbgemm_gpu::stacked_jagged_1d_to_dense_kernel<long, 4>(P)": "embedding_index",
+        "jagged_dense_elementwise_add_kernel": "embedding_index",
+    },
     "serving of language models": {
         "deepseek_v4_grouped_fp8_einsum_kernel": "gemm",
         "void deep_gemm::sm90_fp8_einsum_impl<1u>(P)": "gemm",
