@@ -275,3 +275,13 @@ def test_onednns_reorders_on_an_intel_gpu_are_layout_changes(tmp_path: Path) -> 
         given.kernel(name, start, end, launched=5)
     query = "SELECT main_ns, layout_ns, total_ns FROM conv_calls"
     assert given.open(tmp_path).execute(query).fetchall() == [(62_000, 18_000, 80_000)]
+
+
+def test_tensiles_scaling_of_the_result_is_help_of_the_product_behind_it(tmp_path: Path) -> None:
+    given = Given()
+    given.device("AMD Instinct MI300X")
+    conv(given, 0, IMAGE, FILTER)
+    given.kernel("Cijk_S_GA", 20, 60, launched=5)
+    given.kernel("Cijk_Ailk_Bljk_SB_MT64x32x16_SN_1LDSB0_APM1_ABV0", 60, 160, launched=6)
+    query = "SELECT main_ns, helper_ns, total_ns FROM conv_calls"
+    assert given.open(tmp_path).execute(query).fetchall() == [(100_000, 40_000, 140_000)]
