@@ -6,7 +6,7 @@
 -- 2.25 to 4 times fewer multiplications on 3x3 filters."""
 -- cost = "None for implicit GEMM; Winograd needs the workspace given in the evidence and rounds differently."
 -- unless = "The library has no implicit algorithm for this type of data."
--- needs = ["kernels", "kernel_names", "conv_calls"]
+-- needs = ["kernels", "kernel_names", "conv_calls", "conv_algorithms"]
 -- sees = "graphs"
 -- [fix]
 -- pytorch = "torch.backends.cudnn.enabled = True and, with fixed shapes, torch.backends.cudnn.benchmark = True"

@@ -7,7 +7,7 @@
 -- algorithm meets, is slow for some shapes."""
 -- cost = "Workspace memory for FFT and Winograd; results differ in the last bits."
 -- unless = "A search of each layer found this algorithm."
--- needs = ["kernels", "kernel_names", "conv_shapes"]
+-- needs = ["kernels", "kernel_names", "conv_shapes", "conv_algorithms"]
 -- removes = "arithmetic"
 -- [fix]
 -- pytorch = """torch.backends.cudnn.benchmark = True, torch.backends.cudnn.deterministic = False, and more free memory

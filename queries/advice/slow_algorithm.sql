@@ -11,7 +11,7 @@
 -- differently."""
 -- unless = """Shapes change from step to step (a search would run each time), results must be bitwise equal, or
 -- memory is near its limit."""
--- needs = ["kernels", "kernel_names", "conv_shapes", "conv_strides", "ranked_convs"]
+-- needs = ["kernels", "kernel_names", "conv_shapes", "conv_strides", "conv_algorithms", "ranked_convs"]
 -- sees = "graphs"
 -- removes = "arithmetic"
 -- [fix]

@@ -102,6 +102,17 @@ def test_rules_that_read_names_of_kernels_cannot_tell_where_these_are_those_of_o
     assert {(each.status, each.reason) for each in found} == {(status, reason if status == "cannot tell" else "")}
 
 
+def test_rules_on_algorithms_cannot_tell_where_no_kernel_names_one(tmp_path: Path) -> None:
+    given = training()
+    for start in (0, 1000, 2000):
+        conv(given, start, (4, 64, 32, 32), (64, 64, 3, 3), padding=1)
+        given.kernel("gen_conv", start + 50, start + 950, launched=start + 1)
+    with given.open(tmp_path) as connection:
+        found = advice.run(connection, advice.load([RULE, "one_algorithm_everywhere", "slow_algorithm"]))
+    reason = "nothing that ran below the convolutions tells by which algorithm they were computed."
+    assert [(each.status, each.reason) for each in found] == [("cannot tell", reason)] * 3
+
+
 def test_an_empty_capture_cannot_tell(tmp_path: Path) -> None:
     found = answer(RULE, Given(), tmp_path)
     assert (found.status, found.reason) == ("cannot tell", "the trace holds no kernels of a device.")
