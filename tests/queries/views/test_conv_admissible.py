@@ -230,6 +230,8 @@ def test_implicit_gemm_takes_every_type_however_it_is_spelled(tmp_path: Path) ->
     ("device", "kernel"),
     [
         ("AMD Instinct MI300X", "naive_conv_fwd_nchw_float_double_float"),
+        ("Intel(R) Data Center GPU Max 1100", "gen_conv"),
+        ("Intel(R) Arc(TM) B580 Graphics", "gen_conv"),
         ("Tesla V100", "miopenSp3AsmConv_v21_1_2_fp32_f2x3_stride1"),
     ],
 )
