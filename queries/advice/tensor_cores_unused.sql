@@ -45,7 +45,8 @@ WITH every AS MATERIALIZED (
     SELECT *, if(algorithm IN ('fft', 'fft_tiling'), 'FFT', NULL) AS via FROM every
     WHERE NOT regexp_matches(name, 'fp16_s(gemm|cudnn)') AND regexp_matches(name,
         '(^|[ _])sgemm_|sgemmEx\w*<float, float\b|_scudnn_|_f32f32_f32f32_f32_\w*_ffma_|convolve(Nd)?_sgemm<float\b'
-        || '|(dgrad|wgrad)\w*(engine|alg1_1)\w*<float\b')
+        || '|(dgrad|wgrad)\w*(engine|alg1_1)\w*<float\b|_simt_s(gemm|fprop|dgrad|wgrad)_|gemmSN_\w+<float\b'
+        || '|convolve_common_engine\w*<float\b')
         OR category = 'conv' AND algorithm IN ('fft', 'fft_tiling')
 ), call AS (
     SELECT f.op_id, f.rank, f.matrix_flop / f.per AS flop, f.bytes / f.per AS bytes, f.own_ns, m.op_id AS part_id
