@@ -12,5 +12,5 @@ SELECT rank, id, name, op_id, coalesce(layer, op_name, '(no operator)') AS place
 FROM counted
 WHERE kind = 'kernel' AND name IN (
     SELECT name FROM (SELECT DISTINCT name FROM raw.kernels WHERE name LIKE '%align%')
-    WHERE regexp_matches(name, 'tensorop_(f16_|bf16_|h\d).*_align[124](\D|$)|tensorop_(tf32_)?s1688.*_align[12](\D|$)'
-        || '|fmha_.*_notaligned'))
+    WHERE regexp_matches(name, 'tensorop_(f16_|bf16_|h\d|s[\dx]+[a-z]+_((optimized|analytic)_)?b?f16_)'
+        || '.*_align[124](\D|$)|tensorop_(tf32_)?s1688.*_align[12](\D|$)|fmha_.*_notaligned'))

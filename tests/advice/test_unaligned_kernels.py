@@ -39,8 +39,11 @@ def test_what_the_device_allows_is_left(tmp_path: Path) -> None:
         "fmha_cutlassF_f16_notaligned_64x64_rf_sm80(PyTorchMemEffAttention::AttentionKernel<cutlass::half_t>::Params)",
         "void cutlass::Kernel2<cutlass_75_wmma_tensorop_f16_s161616gemm_f16_32x32_64x2_tn_align1>(Params)",
         "void cutlass::Kernel2<cutlass_80_tensorop_s1688gemm_128x128_16x4_nn_align1>(Params)",
+        "void cutlass::Kernel2<cutlass_80_tensorop_s16816gemm_bf16_64x64_32x6_nt_align2>(Params)",
+        "cutlass_tensorop_s16816fprop_optimized_f16_128x128_32x4_nhwc_align4",
+        "cutlass3x_sm90_tensorop_s64x128x16gemm_bf16_bf16_f32_bf16_bf16_128x128x64_1x2x1_0_tnn_align4_warpspecialized",
     ],
-    ids=["attention", "half", "tf32"],
+    ids=["attention", "half", "tf32", "half summed in single", "convolution", "cutlass 3"],
 )
 def test_other_names_are_found(kernel: str, tmp_path: Path) -> None:
     assert answer(RULE, steps(kernel), tmp_path).status == "found"
@@ -51,11 +54,13 @@ def test_other_names_are_found(kernel: str, tmp_path: Path) -> None:
     [
         NARROW.replace("align2", "align8"),
         "void cutlass::Kernel2<cutlass_80_tensorop_s1688gemm_128x128_16x4_nn_align4>(Params)",
+        "void cutlass::Kernel2<cutlass_80_tensorop_s16816gemm_bf16_64x64_64x6_tn_align8>(Params)",
+        "cutlass3x_sm90_tensorop_s64x128x8gemm_tf32_tf32_f32_f32_f32_128x128x32_1x2x1_0_tnn_align4_warpspecialized",
         "void cutlass::Kernel2<cutlass_80_simt_sgemm_64x64_8x5_tn_align1>(Params)",
         "void cutlass::Kernel2<cutlass_80_tensorop_z884gemm_16x32_16x3_nn_align1>(Params)",
         "fmha_cutlassF_f16_aligned_64x64_rf_sm80(PyTorchMemEffAttention::AttentionKernel<cutlass::half_t>::Params)",
     ],
-    ids=["half", "tf32", "single", "double", "attention"],
+    ids=["half", "tf32", "half summed in single", "cutlass 3", "single", "double", "attention"],
 )
 def test_aligned_ones_and_those_of_single_values_are_not(kernel: str, tmp_path: Path) -> None:
     assert answer(RULE, steps(kernel), tmp_path).status == "not found"
