@@ -320,6 +320,11 @@ FAMILIES = {
         "jagged_dense_elementwise_add_kernel": "embedding_index",
     },
     "serving of language models": {
+        "void moe::dev::permute::permuteKernel<moe::dev::permute::KernelParams<float, true>>(P)": "embedding_index",
+        "void tensorrt_llm::kernels::cutlass_kernels::expandInputRowsKernel<__nv_bfloat16>(P)": "embedding_index",
+        "void shuffleInputRowsKernel<float>(P)": "embedding_index",
+        "void tensorrt_llm::kernels::cutlass_kernels::finalizeMoeRoutingKernel<__nv_bfloat16>(P)": "reduction",
+        "void moe::dev::finalize::finalizeKernelVecLoad<moe::dev::finalize::KernelParams<float>>(P)": "reduction",
         "deepseek_v4_grouped_fp8_einsum_kernel": "gemm",
         "void deep_gemm::sm90_fp8_einsum_impl<1u>(P)": "gemm",
         "fa_decode_kernel": "attention",
