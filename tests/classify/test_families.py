@@ -475,6 +475,7 @@ def test_a_filters_transpose_is_told_from_an_images() -> None:
         ("implicit_gemm_conv_2d_float16_bm32_bn8_bk16_wm4_wn1_channel_1_filter_l", "implicit_gemm", "main"),
         ("aclnnConvolution_Conv2dWithFlag_Conv2D", None, "main"),
         ("gen_conv", None, "main"),
+        ("void cudnn::ops::setTensor5d_kernel<int, float>(cudnnTensorStruct)", "implicit_gemm", "helper"),
     ],
 )
 def test_algorithms_of_convolutions(name: str, algorithm: str | None, role: str) -> None:
