@@ -483,6 +483,22 @@ def test_algorithms_of_convolutions(name: str, algorithm: str | None, role: str)
     assert (verdict.category, verdict.algorithm, verdict.role) == ("conv", algorithm, role)
 
 
+@pytest.mark.parametrize(("number", "direction"), [(0, "fprop"), (1, "dgrad"), (2, "wgrad"), (3, None)])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "void cutlass::device_kernel<cutlass::conv::kernel::ConvUniversal<cutlass::conv::ConvProblemShape<"
+        "(cutlass::conv::Operator){}, 2>>>(Params)",
+        "_ZN7cutlass13device_kernelINS_4conv6kernel13ConvUniversalINS1_16ConvProblemShapeILNS1_8OperatorE{}ELi2EEENS1",
+        "void cutlass::Kernel<cutlass::conv::kernel::ImplicitGemmConvolution<Mma, Epilogue, Swizzle, "
+        "(cutlass::conv::Operator){}, cutlass::conv::Conv2dProblemSize>>(Params)",
+    ],
+)
+def test_a_convolution_of_cutlass_has_its_pass_as_a_number(name: str, number: int, direction: str | None) -> None:
+    verdict = classify_kernel(name.format(number))
+    assert (verdict.category, verdict.algorithm, verdict.direction) == ("conv", "implicit_gemm", direction)
+
+
 def test_mlx_and_ascend_are_told_by_their_names() -> None:
     assert classify_kernel("implicit_gemm_conv_2d_float16_bm32_bn8").library == "mlx"
     assert classify_kernel("aclnnConvolution_TransData_TransData").library == "cann"
