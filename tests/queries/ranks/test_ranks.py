@@ -461,11 +461,11 @@ def test_computing_beside_a_collective_that_waits_is_no_less_in_the_imbalance(tm
     for rank in range(3):
         given, late = Given(rank), 100.0 * (rank == 1)
         given.span("step", "step#0", 0, 1000)
-        given.kernel(SGEMM, 10, 110 + late, 1)
+        given.kernel(SGEMM, 10, 110 + late, 1, id=3 * rank)
         facts = {"kind": "allreduce", "group_size": 3, "group_name": "0", "sequence": 1}
-        given.kernel(REDUCE, 110 + late, 230, 2, stream=9, id=rank + 900)
-        given.add("collectives", name=REDUCE, kernel_id=rank + 900, **facts)
-        given.kernel(SGEMM, 111 + late, 211 + 2 * late, 3)
+        given.kernel(REDUCE, 110 + late, 230, 2, stream=9, id=3 * rank + 1)
+        given.add("collectives", name=REDUCE, kernel_id=3 * rank + 1, **facts)
+        given.kernel(SGEMM, 111 + late, 211 + 2 * late, 3, id=3 * rank + 2)
         made.append(given)
     write(tmp_path, *made)
     with connected(tmp_path) as connection:
