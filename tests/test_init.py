@@ -65,8 +65,9 @@ def test_answers_are_those_of_the_command_line(folder: Path, capsys: pytest.Capt
     advice = traceview.advise(trace)
     assert advice.to_arrow().to_pylist() == answers["rows"] and len(advice.to_pandas()) > 20
     other = str(folder / "new.json.gz")
-    done = traceview.compare(trace, [other, folder / "old.json.gz"])
-    both = printed(capsys, "compare", "--a", trace, "--b", other, str(folder / "old.json.gz"))
+    another = str(SAMPLE.with_name("torch-2.13.0-alexnet-cpu.json.gz"))
+    done = traceview.compare(trace, [other, another])
+    both = printed(capsys, "compare", "--a", trace, "--b", other, another)
     assert list(done.sections) == [section["name"] for section in both]
     ranking = next(section["rows"] for section in both if section["name"] == "ranking")
     assert [row["verdict"] for row in ranking] == done["ranking"].to_pandas().verdict.tolist()  # type: ignore[index,attr-defined]
