@@ -37,11 +37,7 @@
 WITH part AS (
     -- What an operator did outside its primitives (allocation, dispatch) goes with what ran last before it, else first
     -- after. A product without a pass has none: another part's is not its own.
-    SELECT a.* REPLACE (coalesce(s.own_ns, a.dur_ns) AS dur_ns,
-            -- cuDNN runs its kernel of that name on convolutions without groups, too.
-            if(a.algorithm = 'direct' AND contains(a.name, 'grouped_direct')
-                AND a.call_id IN (SELECT op_id FROM conv_shapes WHERE groups > 1), 'grouped_direct', a.algorithm)
-                AS algorithm),
+    SELECT a.* REPLACE (coalesce(s.own_ns, a.dur_ns) AS dur_ns),
         coalesce(direction, if(kind = 'kernel' AND category = 'conv' AND role = 'main', 'unknown', NULL),
             last_value(direction IGNORE NULLS) OVER earlier,
             first_value(direction IGNORE NULLS) OVER later, 'unknown') AS way,

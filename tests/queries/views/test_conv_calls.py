@@ -285,12 +285,3 @@ def test_tensiles_scaling_of_the_result_is_help_of_the_product_behind_it(tmp_pat
     given.kernel("Cijk_Ailk_Bljk_SB_MT64x32x16_SN_1LDSB0_APM1_ABV0", 60, 160, launched=6)
     query = "SELECT main_ns, helper_ns, total_ns FROM conv_calls"
     assert given.open(tmp_path).execute(query).fetchall() == [(100_000, 40_000, 140_000)]
-
-
-@pytest.mark.parametrize(("groups", "algorithm"), [(32, "grouped_direct"), (1, "direct")])
-def test_cudnns_direct_kernel_is_grouped_where_the_convolution_is(groups: int, algorithm: str, tmp_path: Path) -> None:
-    given = Given()
-    conv(given, 0, (8, 64, 28, 28), (64, 64 // groups, 3, 3), padding=1, groups=groups)
-    given.kernel("void cudnn::cnn::conv2d_grouped_direct_kernel<false, true, false, float>(P)", 20, 60, launched=5)
-    query = "SELECT direction, algorithm, algorithms, main_ns FROM conv_calls"
-    assert given.open(tmp_path).execute(query).fetchall() == [("fprop", algorithm, [algorithm], 40_000)]
