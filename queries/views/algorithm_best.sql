@@ -28,8 +28,8 @@ WITH timed AS (
     -- Where somebody gives one time for both gradients, the sum of the two stands beside it.
     SELECT setting, problem, batch, 'backward' AS direction, contender, 'backward' AS pass,
         CAST(sum(time_ns) AS BIGINT) AS time_ns, bool_or(is_wide) AS is_wide,
-        CAST(sum(coalesce(fast[3], time_ns)) AS BIGINT) AS low_ns,
-        CAST(sum(coalesce(fast[4], time_ns)) AS BIGINT) AS high_ns,
+        if(count(fast[3]) > 0, CAST(sum(coalesce(fast[3], time_ns)) AS BIGINT), NULL) AS low_ns,
+        if(count(fast[4]) > 0, CAST(sum(coalesce(fast[4], time_ns)) AS BIGINT), NULL) AS high_ns,
         max(implementations) AS implementations,
         min_by(fast, direction) AS fast, max(fast[5]) AS workspace_bytes, sum(fast[7]) AS model_flop,
         CAST(sum(fast[8]) AS BIGINT) AS flop

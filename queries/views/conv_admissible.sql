@@ -25,7 +25,7 @@ WITH call AS (
         AND c.rank IN (SELECT rank FROM raw.kernels)
             AND NOT coalesce(list_has_any(c.libraries, ['miopen', 'tensile']), false)
         AND c.rank NOT IN (SELECT rank FROM known_devices
-            WHERE regexp_matches(coalesce(product, name),
+            WHERE kind IS DISTINCT FROM 'cpu' AND regexp_matches(coalesce(product, name),
                 '(?i)\b(AMD|Intel|Arc|Apple|MTIA|Gaudi)\b|radeon|instinct|^MI\d|ascend'))
 )
 SELECT c.op_id, c.direction, p.algorithm, coalesce(p.algorithm = c.algorithm, false) AS is_used, p.is_admissible,

@@ -132,6 +132,8 @@ def test_without_any_operators_it_says_that_the_place_is_not_known(tmp_path: Pat
         ("jit(step)/transpose(jvp(N))/stem/transpose", "transpose_copy_fusion.1", "found"),
         ("jit(step)/transpose(jvp(N))/copy.3", "copy.3", "found"),
         ("ReorderOutput_token_7:ReorderOutput", None, "not found"),
+        ("up/DepthToSpace:DepthToSpace", None, "not found"),
+        ("up/DepthToSpace-0-TransposeNHWCToNCHW-LayoutOptimizer:Transpose", None, "found"),
         ("perm:Transpose", None, "found"),
     ],
 )

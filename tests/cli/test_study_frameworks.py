@@ -170,6 +170,7 @@ def test_steps_cannot_change_within_a_study(
     assert len((tmp_path / "log").read_text().split()) == 3, "nothing more was run"
 
 
+@pytest.mark.slow
 def test_a_framework_that_is_not_here_says_how_to_get_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["--frameworks", "cntk", "--environments", str(tmp_path / "none")]
     assert study(tmp_path, *words) == 3

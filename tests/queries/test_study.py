@@ -145,6 +145,13 @@ def test_a_sum_of_two_passes_is_as_sure_as_its_parts(tmp_path: Path, both_ms: fl
     assert found == {"winograd": wins, "fft": 0}
 
 
+def test_a_sum_of_passes_without_intervals_is_apart_from_none(tmp_path: Path) -> None:
+    times = [("dgrad", "winograd", 5), ("wgrad", "winograd", 5), ("backward", "fft", 20)]
+    rows = [timed(LAYER.format(1), direction, name, ms) for direction, name, ms in times]
+    found = {row["direction"]: row["apart"] for row in section(capture(tmp_path, *rows), "study/winners")}
+    assert found["backward"] is None
+
+
 def test_wins(small: duckdb.DuckDBPyConnection) -> None:
     found = pick(section(small, "study/wins"), "direction", "algorithm", "problems", "wins", "median_ratio")
     assert found == [

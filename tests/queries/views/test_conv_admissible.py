@@ -243,6 +243,18 @@ def test_other_libraries_have_other_conditions(tmp_path: Path, device: str, kern
     assert rows(given.open(tmp_path), "SELECT count(*) FROM conv_admissible") == [(0,)]
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("processor", ["Intel(R) Xeon(R) Platinum 8480+", "AMD EPYC 9654 96-Core Processor"])
+def test_the_processor_beside_a_gpu_decides_nothing(tmp_path: Path, processor: str) -> None:
+    """As `traceview collect` notes it."""
+    given = Given()
+    given.device("NVIDIA A100-SXM4-80GB")
+    given.add("devices", name=processor, kind="cpu", n_cores=16)
+    conv(given, 0, *ALEXNET["conv3"][:2], 1, 1)
+    given.kernel("ampere_scudnn_128x64_relu_medium_nn_v1", 20, 30, launched=1)
+    assert rows(given.open(tmp_path), "SELECT count(*) FROM conv_admissible WHERE is_used") == [(1,)]
+
+
 def test_on_a_processor_cudnn_computes_nothing(tmp_path: Path) -> None:
     given = Given()
     conv(given, 0, *ALEXNET["conv3"][:2], 1, 1)
