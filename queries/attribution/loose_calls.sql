@@ -1,7 +1,8 @@
 -- title = "Convolution calls of ranks that record no operators"
 -- doc = """In launch order on one stream: transforms, layout conversions of a convolution library and helpers go with
 -- the next main kernel; what transforms its result back, sums its parts or casts them goes with the last one, as does
--- the first conversion behind one before which some were. Any other kernel between ends a call."""
+-- the first conversion behind one before which some were, unless it leads the same way. Any other kernel between ends
+-- a call."""
 WITH lone AS (
     SELECT rank FROM raw.ranks WHERE rank NOT IN (SELECT DISTINCT rank FROM raw.ops)
 ), named AS (
@@ -17,8 +18,9 @@ WITH lone AS (
 ), judged AS (
     SELECT id, rank, device, stream, start_ns, role, direction,
         category = 'conv' AND role = 'main' AS is_main,
-        -- TensorRT's are layers of their own.
-        category = 'layout_transpose' AND role = 'helper' AND NOT contains(name, 'eformat') AS converts,
+        -- TensorRT's are layers of their own, and those to CNHW are around a product.
+        category = 'layout_transpose' AND role = 'helper' AND NOT regexp_matches(name, 'eformat|CNHW') AS converts,
+        if(converts, lower(regexp_extract(name, '(?i)nchwToNhwc|nhwcToNchw')), NULL) AS way,
         category = 'conv' OR converts AS is_part,
         -- MIOpen clears a result before anything else.
         converts OR is_part AND contains(name, 'OpWithScalar') AS opens,
@@ -33,13 +35,16 @@ WITH lone AS (
         ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
 ), opened AS (
     SELECT *, first_value(n_opened) OVER run AS of_run,
-        last_value(if(is_main, n_opened, NULL) IGNORE NULLS) OVER run AS of_main
+        last_value(if(is_main, n_opened, NULL) IGNORE NULLS) OVER run AS of_main,
+        coalesce(way <> '' AND way = last_value(way IGNORE NULLS) OVER before, false) AS goes_on
     FROM counted WHERE is_part
     WINDOW run AS (PARTITION BY rank, device, stream, n_others ORDER BY start_ns, id
-        ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)
+            ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW),
+        before AS (PARTITION BY rank, device, stream, n_others ORDER BY start_ns, id
+            ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
 ), numbered AS (
-    SELECT *, n_mains - (finishes
-        OR converts AND n_opened IS NOT DISTINCT FROM of_main AND of_main > of_run)::INTEGER AS number
+    SELECT *, n_mains - (finishes OR converts AND NOT goes_on
+        AND n_opened IS NOT DISTINCT FROM of_main AND of_main > of_run)::INTEGER AS number
     FROM opened
 )
 SELECT id, first_value(id) OVER call AS call_id,

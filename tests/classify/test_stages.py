@@ -114,6 +114,7 @@ def test_a_sum_of_split_filter_gradients_goes_with_the_product_before_it(
 CLEAR, CAST = "SubTensorOpWithScalar1d", "SubTensorOpWithCastTensor1d"
 TURN, OTHER = "batched_transpose_16x64_pack_1x4_ediv_1x2_half", "batchnorm_bwd.kd"
 IGEMM = "igemm_{}_gtcx2_nhwc_bf16_bx0_ex1_bt128x128x32"
+AROUND = ["transpose_NCHW2CNHW_V1_2D_WG_float", "Cijk_Ailk_Bljk_SB_MT64x64x8", "transpose_CNHW2NCHW_V1_2D_WG_float"]
 MIOPEN = [IGEMM.format("bwd"), CAST, TURN]
 TO, BACK = (f"void cudnn::ops::{name}Kernel<__half, __half, float, true>(int)" for name in ("nchwToNhwc", "nhwcToNchw"))
 
@@ -142,6 +143,17 @@ def cudnn(direction: str) -> list[str]:
             [*cudnn("fprop"), OTHER, *cudnn("dgrad"), *cudnn("wgrad")],
             [("fprop", 1, 3, 0), ("dgrad", 1, 3, 0), ("wgrad", 1, 3, 0)],
             id="cuDNN",
+        ),
+        pytest.param(
+            # The gradient of a filter of 1x1 needs no conversion back.
+            [*cudnn("wgrad")[:3], *cudnn("dgrad"), OTHER, BACK, cudnn("fprop")[2], TO],
+            [("wgrad", 1, 2, 0), ("dgrad", 1, 3, 0), ("fprop", 1, 2, 0)],
+            id="cuDNN, one way and the other",
+        ),
+        pytest.param(
+            [*AROUND, CLEAR, TURN, TURN, IGEMM.format("wrw")],
+            [("wgrad", 1, 2, 1)],
+            id="MIOpen, beside a product",
         ),
         pytest.param(
             # One of channels last beside one that converts, and a conversion beside none.
