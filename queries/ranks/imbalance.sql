@@ -1,6 +1,6 @@
 -- title = "Imbalance by category"
 -- doc = """Time {per step|in the recording} on a device of each rank that communicates: minimum, median and maximum
--- over these ranks. They wait for the one that computes longest, so the maximum less the median is the most that a
+-- over these ranks. They wait for the one that computes longest, so the maximum less the median is about what a
 -- better balance could save. Work counts whole also where it runs beside other work: beside a collective that waits it
 -- is no less. Communication (what no earlier work covers) and idle time come last: they contain the waiting."""
 -- cannot = """One rank, no communication, or calls that do not say their group: nothing shows that ranks wait for each

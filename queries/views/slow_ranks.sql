@@ -66,7 +66,7 @@ WITH step AS (
 ), counted_steps AS (
     -- A step that no rank below has compares nothing.
     SELECT basis, peer_group, level, count(below_ns) AS n_steps, count(*) FILTER (least_ns > below_ns) AS n_apart
-    FROM compared WHERE level > 0 GROUP BY basis, peer_group, level
+    FROM compared WHERE level > 0 GROUP BY basis, peer_group, level HAVING count(below_ns) > 0
 ), trait AS (
     SELECT rank, 'host' AS kind, host AS label FROM raw.ranks WHERE host IS NOT NULL
     UNION ALL
