@@ -124,8 +124,8 @@ WITH call AS (
         if(late IS NULL, 'No rank makes the others wait',
             concat('In the ', if(whole = 'step', 'median ', ''), whole, ' no rank waits less than the others')), whole,
         if(EXISTS (FROM unknown_waits), ', where it is known who came last', ''),
-        coalesce(concat('; in ', if(whole = 'step', 'the mean step', 'all'), ' the others wait ',
-            array_to_string(late[:3], ', '), if(len(late) > 3, format(' and {} more', len(late) - 3), '')), ''))
+        coalesce('; in ' || if(whole = 'step', 'the mean step', 'all') || ' the others wait '
+            || array_to_string(late[:3], ', ') || if(len(late) > 3, format(' and {} more', len(late) - 3), ''), ''))
     FROM total, (SELECT if(bool_or(has_steps), 'step', 'recording') AS whole FROM scope), (
         SELECT list(format('{:.3f} ms for rank {}', caused_ns / 1e6, rank) ORDER BY caused_ns DESC, rank) AS late
         FROM rank_totals WHERE caused_ns > 0.02 * step_ns
