@@ -175,6 +175,12 @@ class TorchRecorder(Recorder):
             self.facts.see_loader(iterator)
 
     @safely
+    def make_room(self, profiler):
+        """The program sets up or starts a profiler of its own."""
+        self.finish("the program's own profiler")
+        self.tool.make_room(profiler)
+
+    @safely
     def push(self, key, names, outermost):
         """Open ranges, if we record, and remember that `key` is open."""
         recorded = names if self.state == RECORDING else ()
@@ -355,22 +361,32 @@ def seeing_loss(times, backward):
 
 
 def make_room_for_own_profiler(recorder):
-    """There is one profiler at a time: when the program starts its own, ours ends before."""
+    """There is one profiler at a time: when the program sets its own up, ours ends, and waits for its end."""
     profile = torch.autograd.profiler.profile
     for name in ("_prepare_trace", "_start_trace"):
         function = getattr(profile, name, None)
         if function is not None:
             setattr(profile, name, ending_ours(recorder, function))
+    leave = profile.__exit__
+
+    @functools.wraps(leave)
+    def left(self, *error):
+        try:
+            return leave(self, *error)
+        finally:
+            recorder.tool.others.discard(self)
+
+    profile.__exit__ = left
 
 
 def ending_ours(recorder, function):
-    """`function` of a profiler, after our recording has ended unless the profiler is ours."""
+    """`function` of a profiler, after ours has ended unless it is that one."""
 
     @functools.wraps(function)
     def call(self, *args, **kwargs):
         ours = recorder.tool.profiler
-        if ours is not None and ours.profiler is not self:
-            recorder.finish("the program's own profiler")
+        if ours is None or ours.profiler is not self:
+            recorder.make_room(self)
         return function(self, *args, **kwargs)
 
     return call

@@ -572,6 +572,45 @@ print(len([event for event in own.events() if event.name == "aten::conv2d"]))
     assert ran.meta()["ended_by"] == "the program's own profiler"
 
 
+OWN_PROFILER = """
+def count(own):
+    print(len([event for event in own.events() if event.name == "aten::conv2d"]))
+
+model = Net()
+cpu = torch.profiler.ProfilerActivity.CPU
+"""
+
+
+@pytest.mark.slow
+def test_a_profiler_of_the_program_that_warms_up_when_ours_would_start(program):
+    """Both were in one session, and the program ended by SIGSEGV."""
+    body = """
+plan = torch.profiler.schedule(wait=3, warmup=1, active=2, repeat=1)
+with torch.profiler.profile(activities=[cpu], schedule=plan) as own:
+    train(model, sgd(model), 9, lambda step: own.step())
+count(own)
+"""
+    ran = program(OWN_PROFILER + body)
+    assert (ran.code, ran.stdout, "disableProfiler" in ran.stderr, ran.ranks()) == (0, b"4\n", False, 0)
+    (note,) = ran.raw.glob(".process-*.txt")
+    assert note.read_text().startswith("failed\nthe program runs torch.profiler itself: give its own trace to")
+
+
+@pytest.mark.slow
+def test_a_profiler_of_the_program_that_is_over_when_ours_would_start(program):
+    body = """
+def profile(step):
+    if step == 2:
+        with torch.profiler.profile(activities=[cpu]) as own:
+            model(images())
+        count(own)
+
+train(model, sgd(model), 9, profile)
+"""
+    ran = program(OWN_PROFILER + body)
+    assert (ran.code, ran.stdout, ran.steps()) == (0, b"2\n", ["4", "5", "6", "7"])
+
+
 @pytest.mark.long
 def test_compiled_models_stay_whole(program):
     body = """

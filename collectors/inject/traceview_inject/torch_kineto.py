@@ -8,6 +8,7 @@ import ctypes
 import importlib
 import os
 import re
+import weakref
 from contextlib import contextmanager, suppress
 
 import torch
@@ -31,12 +32,14 @@ class Kineto:
         self.profiler = self.account = None
         # Whether the profiler that is set up and not started records a GPU; None where there is none such.
         self.prepared = None
+        # Profilers of the program that are set up, or at work.
+        self.others = weakref.WeakSet()
         self.lines = Lines() if options["stacks"] else None
         self.kernels = Kernels()
 
     def prepare(self):
         """Set the profiler up, with CUDA its buffers and callbacks too, a step before it counts."""
-        if torch.autograd._profiler_enabled():
+        if self.others or torch.autograd._profiler_enabled():
             raise RuntimeError("the program runs torch.profiler itself: give its own trace to `traceview report`")
         activities = [torch.profiler.ProfilerActivity.CPU]
         self.find_device()
@@ -58,6 +61,14 @@ class Kineto:
         self.prepared = self.uses_cuda
         os.register_at_fork(after_in_child=end_before_kineto)
 
+    def make_room(self, profiler):
+        """Leave Kineto, which has one session, to a profiler of the program: what is set up here ends before."""
+        self.others.add(profiler)
+        if self.prepared is not None:
+            self.prepared = None
+            self.profiler.start_trace()
+            self.profiler.stop_trace()
+
     def find_device(self):
         """Learn whether the program uses a GPU, and whether its ranges are told to Nsight."""
         self.uses_cuda = torch.cuda.is_available() and torch.cuda.is_initialized()
@@ -66,6 +77,8 @@ class Kineto:
 
     def start(self):
         """Record from here on."""
+        if self.prepared is None:
+            self.prepare()
         if self.uses_cuda:
             torch.cuda.synchronize()  # Work of earlier steps is not to show up in the recorded ones.
         if self.reads_onednn:
