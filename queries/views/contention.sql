@@ -16,11 +16,10 @@ SELECT rank, operators_ns, processor_ns, 100.0 * processor_ns / operators_ns AS 
         -- While a thread waits for a core, all of them are busy; a hypervisor takes one alone.
         AND coalesce(others_ns >= 0.5 * (operators_ns - processor_ns), true) AS is_contended
 FROM (
-    SELECT c.rank, p.user_ns + p.system_ns AS processor_ns,
+    SELECT b.rank, p.user_ns + p.system_ns AS processor_ns,
         if(any_value(p.host_ns) > 0, any_value((p.busy_ns - p.stolen_ns - p.own_ns) / p.host_cores + p.stolen_ns), NULL)
-            AS others_ns, CAST(least(coalesce(sum(c.alone_ns / c.per) / nullif(any_value(c.step_ns), 0), 0), 1)
-            * any_value(p.recorded_ns) AS BIGINT) AS operators_ns
-    FROM counted c JOIN processes p USING (rank)
-    WHERE c.rank NOT IN (SELECT rank FROM raw.kernels)
-    GROUP BY c.rank, p.user_ns, p.system_ns
+            AS others_ns, CAST(least(sum(b.alone_ns), any_value(p.recorded_ns)) AS BIGINT) AS operators_ns
+    FROM busy b JOIN processes p USING (rank)
+    WHERE b.rank NOT IN (SELECT rank FROM raw.kernels)
+    GROUP BY b.rank, p.user_ns, p.system_ns
 )

@@ -52,6 +52,17 @@ def test_operators_that_wait_where_nobody_else_has_the_cores_are_no_contention(
         assert rows(connection, "SELECT is_contended FROM contention") == [(is_contended,)]
 
 
+def test_operators_of_steps_that_do_not_count_are_part_of_the_recording(tmp_path: Path) -> None:
+    """The first step waits for 9 of its 10 ms: the share of the others was taken for that of the whole recording."""
+    given = Given()
+    for number, (start, end) in enumerate([(0, 10_000), (10_000, 11_000), (11_000, 12_000), (12_000, 13_000)]):
+        given.span("step", f"step#{number + 1}", start, end)
+        given.op("aten::mm", end - 900, end)
+    given.about["usage"] = {"wall_ns": 13_000_000, "user_ns": 3_600_000, "system_ns": 0}
+    with given.open(tmp_path) as connection:
+        assert rows(connection, ASKED) == [(3_600_000, 3_600_000, 100.0, False)]
+
+
 @pytest.mark.slow
 def test_a_busy_machine_is_said_under_every_report(tmp_path: Path) -> None:
     footer = sql.load(content("queries") / "footer.sql")
