@@ -1,7 +1,6 @@
 -- title = "Statistics"
--- doc = """Leading steps of more than 1.5 times the median are warm-up and left out, but for guessed ones; their
--- number is
--- given."""
+-- doc = """Leading steps of more than 1.5 times the median are warm-up and left out, but for guessed ones and those
+-- that wait for data; their number is given."""
 -- cannot = """No steps in this trace: none are marked, no optimizer was recorded, and nothing repeats in a way that
 -- only
 -- a loop does."""

@@ -2,7 +2,7 @@
 -- materialize = true
 -- [columns]
 -- step = "number of the step"
--- is_warmup = "leading step of more than 1.5 times the median"
+-- is_warmup = "leading step of more than 1.5 times the median, also without what it waits longer for data than most"
 -- found_by = "how the step was found; NULL when the profiler marked it"
 -- busy_ns = "union of everything the rank's devices did inside the step; NULL where nothing of any device was recorded"
 -- idle_ns = "the step's time without that"

@@ -84,6 +84,27 @@ def test_numbers_that_come_twice_are_places(tmp_path: Path) -> None:
         assert pick(section(connection, "copies/repeated"), "steps", "calls") == [(3, 1)]
 
 
+@pytest.mark.parametrize(
+    ("waits", "tid", "is_warmup"),
+    [((960, 60, 0, 10), 1, False), ((960, 60, 0, 10), 2, True), ((0, 0, 0, 0), 1, True), ((50, 50, 50, 50), 1, True)],
+    ids=["its own thread waits", "another thread loads", "nothing loads", "every step waits"],
+)
+def test_a_step_that_is_long_for_want_of_data_is_no_warm_up(
+    waits: tuple[int, ...], tid: int, is_warmup: bool, tmp_path: Path
+) -> None:
+    """Workers deliver in bursts: the first batch of one is long in coming."""
+    given = Given()
+    ends = (0, 1000, 1100, 1200, 1300)
+    for number, (start, wait) in enumerate(zip(ends, waits, strict=False)):
+        given.span("step", f"step {number}", start, ends[number + 1])
+        if wait:
+            at = {"start_ns": start * 1000, "dur_ns": wait * 1000}
+            given.add("ranges", kind="phase", name="data", pid=1, tid=tid, **at)
+    with given.open(tmp_path) as connection:
+        asked = "SELECT is_warmup FROM steps ORDER BY start_ns"
+        assert connection.execute(asked).fetchall() == [(is_warmup,), (False,), (False,), (False,)]
+
+
 KEPT = "SELECT step, start_ns // 1000 AS at, dur_ns // 1000 AS took FROM steps ORDER BY start_ns"
 
 
