@@ -11,7 +11,8 @@ WITH noted AS (
     UNION ALL
     SELECT json_extract(options, '$.machine') FROM raw.captures WHERE json_extract(options, '$.machine') IS NOT NULL
 ), added AS (
-    SELECT coalesce(any_value(format(' in each of {} passes', passes)) FILTER (passes > 1), '') AS of_passes
+    SELECT coalesce(any_value(format(' in each of {} passes', passes)) FILTER (passes > 1), '') AS of_passes,
+        any_value(passes) AS passes, any_value(samples) AS samples
     FROM step_passes
 ), listed AS (
     SELECT n.facts, w.condition, json_extract_string(n.facts, w.path) AS value
@@ -24,7 +25,9 @@ WITH noted AS (
 ), told AS (
     SELECT condition, value FROM listed
     UNION ALL
-    SELECT 'batch', batch || of_passes FROM (SELECT facts->>'$.model.batch' AS batch FROM noted), added
+    SELECT 'batch', if(samples <> TRY_CAST(batch AS BIGINT) * passes, format('{} in {} passes', samples, passes),
+        batch || of_passes)
+    FROM (SELECT facts->>'$.model.batch' AS batch FROM noted), added
     UNION ALL
     SELECT 'GPU', if(n > 1, n || ' x ', '') || name FROM (
         SELECT json_extract_string(d.value, '$') AS name, count(*) AS n FROM noted, json_each(facts, '$.devices') d

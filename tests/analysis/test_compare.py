@@ -11,7 +11,7 @@ import duckdb
 import pytest
 from cases import first
 from compared import GEMM, IMPLICIT, WINOGRAD, measured, network, stepping, table
-from given import Given, conv, conv_backward
+from given import Given, conv, conv_backward, rows
 
 from traceview import sql
 from traceview.analysis import compare, reports
@@ -291,15 +291,19 @@ def test_longer_sequences_of_a_recurrent_layer_are_other_work(tmp_path: Path) ->
     assert [row["work_flop"] for row in table(compare.compare([a, b]), "runs")] == [4000, 7840]
 
 
-def accumulated(batch: int, passes: int, losses: int = 1) -> Given:
-    """Three steps of which each runs a network in several passes; of all of them `losses` gradients are taken."""
+def accumulated(batch: int, passes: int, losses: int = 1, last: int | None = None) -> Given:
+    """Three steps of which each runs a network in several passes; of all of them `losses` gradients are taken.
+
+    The last pass has a batch of its own, where one is given.
+    """
     given = stepping((1000, 1001, 999), busy=10)
     for step in range(3):
         for number in range(passes):
             at = 1000 * step + 100 + 100 * number
-            conv(given, at, (batch, 8, 16, 16), (8, 8, 3, 3), padding=1)
+            size = last if last and number == passes - 1 else batch
+            conv(given, at, (size, 8, 16, 16), (8, 8, 3, 3), padding=1)
             given.kernel(IMPLICIT, at + 5, at + 9, launched=at + 2)
-            given.op("aten::addmm", at + 12, at + 20, [[10], [batch, 8], [8, 10]], ["", "", ""])
+            given.op("aten::addmm", at + 12, at + 20, [[10], [size, 8], [8, 10]], ["", "", ""])
             for loss in range(losses):
                 given.span("phase", "backward", at + 30 + 10 * loss, at + 38 + 10 * loss)
     given.about = {"model": {"batch": batch}}
@@ -316,6 +320,16 @@ def test_the_batch_of_a_step_is_that_of_all_passes_whose_gradients_it_adds_up(tm
     assert set(verdicts(large, four).values()) == {"same"}
     rates = [row["samples_per_s"] for row in table(compare.compare([one, four]), "runs")]
     assert rates == [pytest.approx(16e3), pytest.approx(64e3)]
+
+
+@pytest.mark.parametrize(("last", "samples", "said"), [(8, 72, "72 in 2 passes"), (64, 128, "64 in each of 2 passes")])
+def test_samples_of_passes_with_unequal_batches_are_added_up(
+    last: int, samples: int, said: str, tmp_path: Path
+) -> None:
+    given = accumulated(64, 2, last=last)
+    assert measured(given, tmp_path / "run").value("batch") == samples
+    with given.open(tmp_path / "capture") as connection:
+        assert rows(connection, "SELECT value FROM environment WHERE condition = 'batch'") == [(said,)]
 
 
 @pytest.mark.slow

@@ -16,7 +16,7 @@
 -- batch = """tokens of an iteration of an inference engine, mean (requests where its marks tell no tokens); else as
 -- collect noted it, if that divides the first dimension of what the convolutions read, else that dimension, in a log
 -- too, else rows of the first product (NULL where attention or a recurrent layer tells that those are no samples);
--- times the passes whose gradients a step adds up"""
+-- times the passes whose gradients a step adds up, or the sum over them where they differ"""
 -- samples = """that of all ranks; NULL where they send to each other: stages of a pipeline have no samples of their
 -- own, nor may ranks of an inference engine"""
 -- passes = "forward and backward passes of a step whose gradients it adds up: gradient accumulation, micro-batches"
@@ -92,7 +92,7 @@ WITH ranked AS (
 ), work AS (
     SELECT sum(own_ns * weight) AS busy_ns, bool_or(category = 'optimizer') AS updates FROM chosen_rows
 ), added AS (
-    SELECT coalesce(any_value(passes), 1) AS passes FROM step_passes
+    SELECT coalesce(any_value(passes), 1) AS passes, any_value(samples) AS samples FROM step_passes
 ), windowed AS (
     SELECT max(n_ranks) AS n_ranks FROM chosen_windows
 ), weighed AS (
@@ -193,8 +193,8 @@ SELECT source.framework, source.format,
     coalesce(timed.sd_ns, if(logged.n_networks = 1, CAST(logged.sd_ns AS DOUBLE), NULL)) AS sd_ns,
     CAST(work.busy_ns AS DOUBLE) AS busy_ns,
     CAST(span.span_ns AS DOUBLE) AS span_ns, CAST(span.busy_pct AS DOUBLE) AS span_busy_pct,
-    sampled.batch * passes AS batch,
-    sampled.batch * passes * replicas AS samples, passes,
+    coalesce(added.samples, sampled.batch * passes) AS batch,
+    coalesce(added.samples, sampled.batch * passes) * replicas AS samples, passes,
     precision.names AS precision,
     CASE WHEN logged.is_log THEN logged.has_backward WHEN pass.is_backward THEN true WHEN pass.is_torch
         OR pass.is_told THEN false END
