@@ -10,16 +10,17 @@
 -- ]
 -- [columns]
 -- model_flop = "per step and rank, without steps of the recording"
--- least = "at least, where less than 95 % of the device time is covered; below half there is no row"
+-- least = "at least, where less than 95 % of a rank's device time is covered; below half there is no row"
 -- span = "step or recording"
 -- mfu_pct = "of the peak; empty where it is not known"
--- at_least = """at least, where less than 95 % of the device time is covered; about, where FLOP are an upper bound or
--- the peak is that of a CPU at the clock that was noted, or of the product that a device without a name is taken for"""
+-- at_least = """at least, where less than 95 % of a rank's device time is covered; about, where FLOP are an upper
+-- bound or the peak is that of a CPU at the clock that was noted, or of the product that a device without a name is
+-- taken for"""
 -- peak_flop_per_s = "dense peak of the type with the most FLOP, of all devices of a rank"
 -- device = "that type: the peak is dense; and the device, where all have one name, or what it is taken for"
 -- hfu_pct = "with what is computed again, where that is more"
 -- unknown = "why MFU cannot be told"
--- covered_pct = "of the device time, in calls whose cost is known"
+-- covered_pct = "of the device time of all ranks, in calls whose cost is known"
 -- [headings]
 -- mfu_pct = "MFU"
 -- hfu_pct = "HFU"
@@ -27,15 +28,16 @@
 WITH every AS (
     SELECT avg(model_flop) AS model_flop, bool_and(step_ns IS NOT NULL) AS has_steps,
         if(count(mfu_pct) = count(*), avg(mfu_pct), NULL) AS mfu_pct, avg(hfu_pct) AS hfu_pct,
-        any_value(peak_flop_per_s) AS peak_flop_per_s, any_value(type) AS type, min(covered_pct) AS covered_pct,
+        any_value(peak_flop_per_s) AS peak_flop_per_s, any_value(type) AS type, min(m.covered_pct) AS least_pct,
+        100.0 * sum(covered_ns) / sum(total_ns) AS covered_pct,
         min(verdict) FILTER (starts_with(verdict, 'cannot tell')) AS untold,
         bool_or(starts_with(verdict, 'about')) AS is_about,
         any_value(nullif(regexp_extract(peaks_from, 'taken for [^,]+'), '')) AS taken_for
-    FROM mfu
+    FROM mfu m JOIN covered c ON c.rank = m.rank
 )
-SELECT model_flop, if(covered_pct < 95, 'at least ', '') AS least,
+SELECT model_flop, if(least_pct < 95, 'at least ', '') AS least,
     if(has_steps, 'per step', 'in the recording') AS span, mfu_pct,
-    CASE WHEN is_about THEN 'about ' WHEN covered_pct < 95 THEN 'at least ' ELSE '' END AS at_least,
+    CASE WHEN is_about THEN 'about ' WHEN least_pct < 95 THEN 'at least ' ELSE '' END AS at_least,
     if(mfu_pct IS NULL, NULL, peak_flop_per_s) AS peak_flop_per_s,
     type || ', dense' || coalesce('; ' || taken_for, '; ' || (
         SELECT any_value(regexp_replace(name, '^((NVIDIA|AMD|Tesla|GeForce|Instinct) )+', '')) FROM devices
@@ -44,5 +46,5 @@ SELECT model_flop, if(covered_pct < 95, 'at least ', '') AS least,
     if(has_steps AND mfu_pct IS NULL, regexp_replace(untold, '^cannot tell: ', ''), NULL) AS unknown,
     covered_pct
 FROM every
-WHERE model_flop IS NOT NULL AND covered_pct >= 50
+WHERE model_flop IS NOT NULL AND least_pct >= 50
 ORDER BY ALL

@@ -339,6 +339,21 @@ def test_what_a_model_costs_is_not_said_of_a_part_of_it(tmp_path: Path) -> None:
             assert found[0]["covered_pct"] == pytest.approx(80)
 
 
+def test_the_covered_share_of_a_job_is_that_of_all_its_device_time(tmp_path: Path) -> None:
+    """Of rank 0 80 of 100 us are covered, of rank 1 900 of 900: the share of rank 0 was given as that of both."""
+    job = []
+    for rank, (known_us, all_us) in enumerate([(80, 100), (900, 900)]):
+        given = Given(rank)
+        given.op("aten::mm", 0, known_us, [[64, 64], [64, 64]], ["", ""])
+        if known_us < all_us:
+            given.op("aten::mm", known_us, all_us)
+        job.append(given)
+    write(tmp_path, *job)
+    with views.connect(tmp_path) as connection:
+        (found,) = section(connection, "overview/efficiency")
+    assert (found["least"], found["covered_pct"]) == ("at least ", pytest.approx(98))
+
+
 @pytest.mark.slow
 def test_work_without_a_launch_is_not_covered(tmp_path: Path) -> None:
     """No operator tells what that computes, which runs in the step all the same."""
