@@ -345,7 +345,7 @@ def make_room_for_own_profiler(recorder):
 
     @functools.wraps(START)
     def start_trace(*args, **kwargs):
-        recorder.finish("the program's own profiler")
+        recorder.yield_to_own_profiler()
         return START(*args, **kwargs)
 
     jax_profiler.start_trace = jax.profiler.start_trace = start_trace

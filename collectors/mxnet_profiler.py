@@ -384,13 +384,13 @@ def make_room_for_own_profiler(recorder):
 
     @functools.wraps(SET_CONFIG)
     def set_config(**kwargs):
-        recorder.finish("the program's own profiler")
+        recorder.yield_to_own_profiler()
         tool.program_config.update(kwargs)
         return SET_CONFIG(**kwargs)
 
     @functools.wraps(SET_STATE)
     def set_state(state="stop", profile_process="worker"):
-        recorder.finish("the program's own profiler")
+        recorder.yield_to_own_profiler()
         tool.is_program_running = state == "run"
         return SET_STATE(state, profile_process)
 

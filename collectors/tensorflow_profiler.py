@@ -301,7 +301,7 @@ def make_room_for_own_profiler(recorder):
 
     @functools.wraps(START)
     def start(*args, **kwargs):
-        recorder.finish("the program's own profiler")
+        recorder.yield_to_own_profiler()
         return START(*args, **kwargs)
 
     profiler_v2.start = tf.profiler.experimental.start = start

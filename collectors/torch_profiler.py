@@ -177,7 +177,7 @@ class TorchRecorder(Recorder):
     @safely
     def make_room(self, profiler):
         """The program sets up or starts a profiler of its own."""
-        self.finish("the program's own profiler")
+        self.yield_to_own_profiler()
         self.tool.make_room(profiler)
 
     @safely

@@ -299,6 +299,14 @@ class Recorder:
             PROCESS.nvtx.resume()
             self.let_go()
 
+    @safely
+    def yield_to_own_profiler(self):
+        """The program starts its own profiler: ours ends, and is given up where its first step has not."""
+        if self.state == RECORDING and len(self.steps.ends) <= self.first and not self.is_replaceable:
+            self.start_over()
+            self.abandon("the program runs a profiler of its own: give its own trace to `traceview report`")
+        self.finish("the program's own profiler")
+
     def end_watch(self):
         """Say of the steps after the recording what they took; what was written stays as it is where that fails."""
         if self.watched_until > 0:

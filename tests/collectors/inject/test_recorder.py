@@ -164,6 +164,26 @@ def test_a_recording_of_another_thread_ends_before_training_is_recorded(made, tm
     assert (meta["steps"]["source"], meta["steps"]["recorded"]) == ("optimizer", 2)
 
 
+@pytest.mark.parametrize(("steps", "recorded"), [(1, None), (2, 1)])
+def test_a_profiler_of_the_program_leaves_a_recording_of_whole_steps_alone(made, tmp_path, steps, recorded):
+    """Before the first was whole, a capture of no step was written, and `--require-capture` content with it."""
+    recorder, raw = made(), tmp_path / "capture" / "raw"
+    train(recorder, steps)
+    recorder.yield_to_own_profiler()
+    train(recorder, 9)
+    metas = [json.loads(path.read_text()) for path in raw.glob("rank-*.meta.json")]
+    if recorded is None:
+        (word,) = raw.glob(".process-*.txt")
+        assert word.read_text() == (
+            "failed\nthe program runs a profiler of its own: give its own trace to `traceview report`\n"
+        )
+        assert metas == []
+    else:
+        assert [(meta["ended_by"], meta["steps"]["recorded"]) for meta in metas] == [
+            ("the program's own profiler", recorded)
+        ]
+
+
 def test_steps_after_the_recording_are_timed_for_a_while(made, tmp_path):
     recorder = made()
     train(recorder, 9)
