@@ -63,6 +63,11 @@ class TorchRecorder(Recorder):
 
     # What the program does
 
+    @property
+    def follows(self):
+        """Whether what ends counts as a step: PyTorch records threads one by one, and stops in the one that began."""
+        return super().follows and not self.is_elsewhere
+
     @safely
     def enter_phase(self, name):
         """A phase begins; returns whether it is the outermost of its name in this thread."""

@@ -572,6 +572,25 @@ print(len([event for event in own.events() if event.name == "aten::conv2d"]))
     assert ran.meta()["ended_by"] == "the program's own profiler"
 
 
+@pytest.mark.slow
+def test_training_in_another_thread_leaves_the_recording_alone(program):
+    """Its steps ended the recording, which PyTorch stops only in the thread that began it, and the program crashed."""
+    body = """
+import threading
+
+model, other = Net(), Net()
+optimizer, second = sgd(model), sgd(other)
+train(model, optimizer, 5)
+thread = threading.Thread(target=train, args=(other, second, 12))
+thread.start()
+thread.join()
+train(model, optimizer, 9)
+"""
+    ran = program(body)
+    assert (ran.code, ran.ranks()) == (0, 1)
+    assert (ran.steps(), ran.meta()["ended_by"]) == (["4", "5", "6", "7"], "complete")
+
+
 OWN_PROFILER = """
 def count(own):
     print(len([event for event in own.events() if event.name == "aten::conv2d"]))

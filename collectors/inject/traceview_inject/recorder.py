@@ -29,14 +29,15 @@ WATCHED_STEPS = 32
 
 
 def safely(method):
-    """A method of a Recorder whose failure ends the recording instead of the program."""
+    """A method of a Recorder, for one thread at a time, whose failure ends the recording instead of the program."""
 
     @functools.wraps(method)
     def guarded(self, *args):
-        try:
-            return method(self, *args)
-        except Exception as error:
-            return self.abandon(f"{str(error) or type(error).__name__} (in {method.__name__})")
+        with self.lock:
+            try:
+                return method(self, *args)
+            except Exception as error:
+                return self.abandon(f"{str(error) or type(error).__name__} (in {method.__name__})")
 
     return guarded
 
@@ -46,6 +47,7 @@ class Recorder:
 
     def __init__(self, framework, tool, facts):
         self.framework, self.tool, self.facts = framework, tool, facts
+        self.lock = threading.RLock()
         self.options = raw.options()
         self.first = self.options["wait"] + self.options["warmup"]
         self.state = DONE if times.only_options() else WAITING
@@ -80,11 +82,16 @@ class Recorder:
         thread has to end there first.
         """
         if self.steps.is_better(source):
-            if self.state == RECORDING and self.thread != threading.get_ident():
+            if self.is_elsewhere:
                 return
             if self.state in (PREPARED, RECORDING) or self.is_replaceable:
                 self.start_over()
         self.steps.prefer(source)
+
+    @property
+    def is_elsewhere(self):
+        """Whether another thread records."""
+        return self.state == RECORDING and self.thread != threading.get_ident()
 
     @property
     def is_replaceable(self):
@@ -140,7 +147,7 @@ class Recorder:
     @safely
     def called(self):
         """The program's own word that a step is over; if it comes late, what was recorded without it does not count."""
-        if self.state in (PREPARED, RECORDING) and self.steps.source != CALL:
+        if self.state in (PREPARED, RECORDING) and self.steps.source != CALL and not self.is_elsewhere:
             self.start_over()
         if self.follows:
             self.steps.called()
@@ -297,7 +304,7 @@ class Recorder:
                     if self.repeats:
                         self.wait_again()
             PROCESS.nvtx.resume()
-            self.let_go()
+        self.let_go()
 
     @safely
     def yield_to_own_profiler(self):
@@ -386,7 +393,8 @@ class Recorder:
         raw.note("waiting", f"{len(self.steps.ends)} {self.steps.source}")
 
     def forked(self):
-        """In a forked child: its steps are its own, its parent's recording is not."""
+        """In a forked child: its steps are its own, its parent's recording is not, nor what its threads hold."""
+        self.lock = threading.RLock()
         if self.state in (PREPARED, RECORDING):
             self.tool.forget()
             self.state = DONE

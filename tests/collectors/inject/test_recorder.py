@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import threading
 
 import pytest
@@ -162,6 +163,32 @@ def test_a_recording_of_another_thread_ends_before_training_is_recorded(made, tm
         recorder.step_ended("optimizer", optimizer)
     meta = json.loads((tmp_path / "capture" / "raw" / "rank-0000.meta.json").read_text())
     assert (meta["steps"]["source"], meta["steps"]["recorded"]) == ("optimizer", 2)
+
+
+def test_a_thread_waits_until_another_has_set_the_profiler_up(made, monkeypatch):
+    """Its optimizer had steps counted anew in the middle of that, and both threads recorded, one without an end."""
+    recorder = made()
+    learner = threading.Thread(target=recorder.prefer, args=("optimizer",))
+
+    def prepare():
+        learner.start()
+        learner.join(0.2)
+        assert learner.is_alive() and recorder.steps.source == "forward"
+
+    monkeypatch.setattr(recorder.tool, "prepare", prepare)
+    train(recorder, 2)
+    learner.join()
+    train(recorder, 1)
+    assert recorder.tool.opened == ["start", 1, 2]
+
+
+def test_after_the_recording_sigterm_has_no_handler(made):
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    recorder = made()
+    train(recorder, 2)
+    assert signal.getsignal(signal.SIGTERM) == recorder.terminated
+    train(recorder, 1)
+    assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
 
 
 @pytest.mark.parametrize(("steps", "recorded"), [(1, None), (2, 1)])
