@@ -4,8 +4,8 @@
 -- materialize = true
 -- [columns]
 -- passes = "passes of most steps; no row without marks"
--- samples = """samples of most of these steps, over all of their passes, by the rows of layers that take the noted batch
--- in one of them; NULL where the step has one pass, or no layer does"""
+-- samples = """samples of most of these steps, over all of their passes, by the rows of layers that take the noted
+-- batch in one of them; NULL where the step has one pass, or no layer does"""
 WITH backward AS (
     SELECT rank, step, count(*) AS n FROM raw.ranges WHERE kind = 'phase' AND name = 'backward'
         AND (rank, step) IN (SELECT (rank, step) FROM step_times WHERE NOT is_warmup)
