@@ -1,6 +1,7 @@
 -- doc = """Steps of each rank that hold work of its devices, where one was recorded. Leading ones of more than 1.5
--- times the median are warm-up: they tune, compile or allocate. The time that a step's own thread waits for data longer
--- than in most steps is taken off before: workers deliver in bursts. Guessed steps never are: one that differs from the
+-- times the median are warm-up: they tune, compile or allocate. Where `traceview collect` let steps go by before it
+-- began, so that loaders had started, the time that a step's own thread waits for data longer than in most steps is
+-- taken off before: workers deliver in bursts. Guessed steps never are: one that differs from the
 -- others makes the guess doubtful. Iterations that an inference engine marks differ by what they compute: a first one
 -- that takes longer may be a prefill."""
 -- materialize = true
@@ -14,6 +15,7 @@ WITH waited AS (
     WHERE d.kind = 'phase' AND d.name = 'data' AND d.depth = 0 AND EXISTS (
         FROM raw.ranges s WHERE s.kind = 'step' AND s.rank = d.rank AND s.step = d.step
             AND s.pid IS NOT DISTINCT FROM d.pid AND s.tid = d.tid)
+        AND d.rank IN (SELECT rank FROM raw.captures WHERE TRY_CAST(options->>'$.options.wait' AS BIGINT) > 0)
     GROUP BY ALL
 )
 SELECT rank, step, start_ns, end_ns, dur_ns, found_by,

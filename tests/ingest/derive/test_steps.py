@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 from pathlib import Path
 
 import numpy as np
@@ -85,15 +86,21 @@ def test_numbers_that_come_twice_are_places(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("waits", "tid", "is_warmup"),
-    [((960, 60, 0, 10), 1, False), ((960, 60, 0, 10), 2, True), ((0, 0, 0, 0), 1, True), ((50, 50, 50, 50), 1, True)],
-    ids=["its own thread waits", "another thread loads", "nothing loads", "every step waits"],
+    ("waits", "tid", "passed", "is_warmup"),
+    [
+        pytest.param((960, 60, 0, 10), 1, 3, False, id="its own thread waits"),
+        pytest.param((960, 60, 0, 10), 1, 0, True, id="workers may only begin"),
+        pytest.param((960, 60, 0, 10), 2, 3, True, id="another thread loads"),
+        pytest.param((0, 0, 0, 0), 1, 3, True, id="nothing loads"),
+        pytest.param((50, 50, 50, 50), 1, 3, True, id="every step waits"),
+    ],
 )
 def test_a_step_that_is_long_for_want_of_data_is_no_warm_up(
-    waits: tuple[int, ...], tid: int, is_warmup: bool, tmp_path: Path
+    waits: tuple[int, ...], tid: int, passed: int, is_warmup: bool, tmp_path: Path
 ) -> None:
-    """Workers deliver in bursts: the first batch of one is long in coming."""
+    """Workers deliver in bursts: the first batch of one is long in coming, as is the first of all."""
     given = Given()
+    given.add("captures", rank=0, options=json.dumps({"options": {"wait": passed}}))
     ends = (0, 1000, 1100, 1200, 1300)
     for number, (start, wait) in enumerate(zip(ends, waits, strict=False)):
         given.span("step", f"step {number}", start, ends[number + 1])
