@@ -23,7 +23,7 @@ WITH call AS (
     FROM conv_calls c LEFT JOIN conv_costs k USING (op_id, direction)
     WHERE c.direction IS NOT NULL AND c.flop IS NOT NULL
         AND c.rank IN (SELECT rank FROM raw.kernels)
-            AND NOT coalesce(list_has_any(c.libraries, ['miopen', 'tensile']), false)
+            AND NOT coalesce(list_has_any(c.libraries, ['miopen', 'tensile', 'onednn']), false)
         AND c.rank NOT IN (SELECT rank FROM known_devices
             WHERE kind IS DISTINCT FROM 'cpu' AND regexp_matches(coalesce(product, name),
                 '(?i)\b(AMD|Intel|Arc|Apple|MTIA|Gaudi)\b|radeon|instinct|^MI\d|ascend'))

@@ -9,7 +9,7 @@
 WITH RECURSIVE shuffle AS (
     SELECT DISTINCT name FROM (SELECT name FROM raw.ops UNION ALL SELECT name FROM counted)
     WHERE regexp_matches(name,
-        '(?i)((pixel_?(un)?|channel_?)shuffle|space_?to_?(depth|batch)|(depth|batch)_?to_?space)[^/]*$')
+        '(?i)((pixel_?(un)?|channel_?)shuffle|space_?to_?(depth|batch)|(depth|batch)_?to_?space|[sd]2[ds]_n)[^/]*$')
         -- What TensorFlow's optimizer of layouts adds has the name of what it works for.
         AND NOT contains(name, 'LayoutOptimizer')
 ), reshaping AS (

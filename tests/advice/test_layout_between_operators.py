@@ -66,6 +66,7 @@ def test_the_share_is_of_all_time_of_the_device_whenever_it_was_launched(tmp_pat
     [
         (("aten::pixel_shuffle", "aten::contiguous"), TO_NHWC),
         (("aten::pixel_shuffle",), "void at::native::(anonymous namespace)::pixel_shuffle"),
+        (("model/up",), "void tensorflow::D2S_NCHW<float>(int, float const*, int, int, float*)"),
         (
             ("aten::roll",),
             "void at::native::(anonymous namespace)::roll_cuda_kernel<c10::Half>(c10::Half const*, long)",
