@@ -15,7 +15,8 @@
 -- mean_ns = "per call"
 -- exposed_ns = "time in which it ran and no kernel computed, overlapping communication counted once"
 -- exposed_pct = "of the time of this kind, overlaps counted once"
--- algorithm_bytes_per_s = "bytes over time, without the wait for the last rank where it is known"
+-- algorithm_bytes_per_s = """bytes over time; where the wait for the last rank is known of some calls, of these and
+-- without it"""
 -- bus_bytes_per_s = "bus bandwidth, where the group is known"
 -- [headings]
 -- exposed_pct = "exposed of own time"
@@ -25,8 +26,9 @@ SELECT rank, what AS kind, group_size, count(DISTINCT id) AS calls, CAST(sum(siz
     CAST(sum(dur_ns) AS BIGINT) AS total_ns, sum(dur_ns) / count(DISTINCT id) AS mean_ns,
     CAST(sum(own_ns - hidden_ns) AS BIGINT) AS exposed_ns,
     100.0 * sum(own_ns - hidden_ns) / nullif(sum(own_ns), 0) AS exposed_pct,
-    1e9 * sum(size_bytes) / nullif(sum(dur_ns - coalesce(wait_ns, 0)) FILTER (size_bytes IS NOT NULL), 0)
-        AS algorithm_bytes_per_s,
+    coalesce(1e9 * sum(size_bytes) FILTER (wait_ns IS NOT NULL)
+            / nullif(sum(dur_ns - wait_ns) FILTER (size_bytes IS NOT NULL), 0),
+        1e9 * sum(size_bytes) / nullif(sum(dur_ns) FILTER (size_bytes IS NOT NULL), 0)) AS algorithm_bytes_per_s,
     CASE what WHEN 'all_reduce' THEN 2.0 WHEN 'all_gather' THEN group_size WHEN 'reduce_scatter' THEN 1.0 END
         * (group_size - 1) / group_size * algorithm_bytes_per_s AS bus_bytes_per_s
 FROM exchanges LEFT JOIN (SELECT id, any_value(wait_ns) AS wait_ns FROM rank_waits GROUP BY id) USING (id)

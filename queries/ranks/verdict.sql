@@ -89,15 +89,15 @@ WITH call AS (
     FROM total, said WHERE dur_ns > 0 AND wait_step_ns IS NOT NULL
     UNION ALL
     -- Medians part the ranks into levels, and only the highest of them is last.
-    SELECT if(n_others = most, 5, 6), format('{} come{} {}: {} wait{} {:.3f} ms per step longer than {}{}.',
-        upper(left(who, 1)) || who[2:], if(len(ranks) = 1, 's', ''),
-        if(n_others = most, 'last', format('later than {} other{}', n_others, if(n_others = 1, '', 's'))),
-        if(n_others = most, if(n_others = 1, 'the other rank', format('the other {} ranks', n_others)),
-            if(n_others = 1, 'that one', 'those')), if(n_others = 1, 's', ''), excess_ns / 1e6,
-        if(len(ranks) = 1, 'it', 'they do'),
+    SELECT if(n_others = most, 5, 6), concat(upper(left(who, 1)), who[2:], if(n_others = most,
+            format(' come{} last: the other {} wait{} {:.3f} ms per step longer than {}', if(len(ranks) = 1, 's', ''),
+                if(n_others = 1, 'rank', format('{} ranks', n_others)), if(n_others = 1, 's', ''), excess_ns / 1e6,
+                if(len(ranks) = 1, 'it', 'they do')),
+            format(' wait{} {:.3f} ms per step less than {} other{}', if(len(ranks) = 1, 's', ''), excess_ns / 1e6,
+                n_others, if(n_others = 1, '', 's'))),
         coalesce('. What takes ' || if(len(ranks) = 1, 'it', 'them') || ' longer than the others: '
         || array_to_string(list_transform(parts[:2], lambda x: format('{} ({:.3f} ms per step)', x.part,
-            x.excess_ns / 1e6)), ' and '), ''))
+            x.excess_ns / 1e6)), ' and '), ''), '.')
     FROM (SELECT *, max(n_others) OVER () AS most FROM slow_ranks WHERE basis = 'arrival') WHERE is_clear
     UNION ALL
     SELECT 7, format('{} compute{} {:.2f} times as long per step as the other {} that do{} the same work: {:.3f} '

@@ -75,7 +75,9 @@ WITH call AS (
             if(regexp_matches(named, '(^|[^a-z])(ep|expert|moe)([^a-z]|$)'), 'expert', NULL),
             if(regexp_matches(named, '(^|[^a-z])(cp|sp|context|sequence|ulysses)([^a-z]|$)'), 'context', NULL),
             CASE WHEN regexp_matches(named, '(^|[^a-z])(fsdp|shard|zero)([^a-z]|$)') THEN 'sharded data'
-                WHEN regexp_matches(named, '(^|[^a-z])(dp|ddp|data|replicate)([^a-z]|$)') THEN 'data' END
+                WHEN regexp_matches(named, '(^|[^a-z])(dp|ddp|data|replicate)([^a-z]|$)') THEN
+                    if(list_contains(whats, 'all_gather') AND list_contains(whats, 'reduce_scatter'), 'sharded data',
+                        'data') END
         ], lambda x: x IS NOT NULL) AS told
     FROM (SELECT *, lower(concat_ws(' ', group_name, group_description)) AS named FROM team) t
     LEFT JOIN least_same s ON s.team = t.team

@@ -147,7 +147,8 @@ def run(
 def ordered(findings: Iterable[Finding]) -> list[Finding]:
     """Found first, by its bound; after those what can save nothing, last what is of low confidence.
 
-    What is of no step stands after what recurs in each; where there are no steps nothing tells the two apart.
+    What is of no step stands after what recurs in each, but for a rank that does not come; where there are no steps
+    nothing tells the two apart.
     """
     findings = list(findings)
     has_steps = any(finding.of == "the step" for finding in findings)
@@ -155,7 +156,8 @@ def ordered(findings: Iterable[Finding]) -> list[Finding]:
     def place(finding: Finding) -> tuple[int, bool, bool, bool, int, int, str]:
         status = (FOUND, CANNOT_TELL, NOT_FOUND).index(finding.status)
         is_guess = finding.status == FOUND and level(finding) == LOW
-        is_once = has_steps and finding.run_ns is not None
+        # Nothing goes on while ranks wait for one that does not come.
+        is_once = has_steps and finding.run_ns is not None and finding.rule != "absent_rank"
         by_size = -(finding.saving_ns or 0), -(finding.work_ns or 0)
         return status, is_guess, finding.path == OFF, is_once, *by_size, finding.rule
 

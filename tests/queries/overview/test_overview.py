@@ -340,7 +340,7 @@ def test_what_a_model_costs_is_not_said_of_a_part_of_it(tmp_path: Path) -> None:
 
 
 def test_the_covered_share_of_a_job_is_that_of_all_its_device_time(tmp_path: Path) -> None:
-    """Of rank 0 80 of 100 us are covered, of rank 1 900 of 900: the share of rank 0 was given as that of both."""
+    """Rank 0 is covered for 80 of 100 us, rank 1 for 900 of 900: the share of rank 0 was given as that of both."""
     job = []
     for rank, (known_us, all_us) in enumerate([(80, 100), (900, 900)]):
         given = Given(rank)
