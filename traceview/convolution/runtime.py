@@ -85,6 +85,11 @@ def key(plan: dict[str, Any], entry: dict[str, Any]) -> str:
     return json.dumps([plan.get("keys") != SHAPE and entry["module"], entry["shape"]], sort_keys=True)
 
 
+def is_changed(entry: dict[str, Any]) -> bool:
+    """Whether a layer of a plan says anything else than what PyTorch does anyway."""
+    return bool(entry["layout"] != "nchw" or any(map(entry.get, DIRECTIONS)))
+
+
 class Planned:
     """Plan of one convolution."""
 
@@ -108,8 +113,7 @@ class Planned:
         self.is_off = False
         """While it is measured: every pass is PyTorch's own."""
         self.key = key(plan, entry)
-        self.is_changed = entry["layout"] != "nchw" or any(self.choices.values())
-        """Whether the plan says anything else than what PyTorch does anyway."""
+        self.is_changed = is_changed(entry)
         self.has_run = False
         """Whether some pass ran by a back-end or in another layout, or any where the plan changes nothing."""
 

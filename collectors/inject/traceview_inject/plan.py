@@ -60,11 +60,13 @@ def why(runtime):
     return ", ".join(f"{calls} with {reason}" for reason, calls in runtime.elsewhere.most_common())
 
 
-def told(runtime, n_layers, layers):
-    """Return the use of the plan so far, in the form of an option's result: no where nothing that it changes ran."""
+def told(runtime, n_layers, changes, layers):
+    """Return the use of the plan so far, in the form of an option's result.
+
+    `changes`: whether the plan changes anything; it has no effect then where nothing that it changes ran.
+    """
     ran = {layer.key for layer in layers if layer.has_run}
-    changed = [layer.has_run for layer in layers if layer.is_changed]
-    if ran and (any(changed) or not changed):
+    if any(layer.has_run for layer in layers if layer.is_changed or not changes):
         return f"yes: {len(ran)} of {n_layers} layers"
     reason = f": calls of planned layers ran as before, {why(runtime)}" if runtime.elsewhere else ""
     return f"no: no convolution of the plan ran{reason}"
@@ -87,6 +89,7 @@ def watch(runtime, plan):
     seen = weakref.WeakSet()
     inside, layers = [], []
     n_layers = len({runtime.key(plan, entry) for entry in plan["layers"]})
+    changes = any(map(runtime.is_changed, plan["layers"]))
 
     @functools.wraps(call)
     def called(self, *args, **kwargs):
@@ -100,7 +103,7 @@ def watch(runtime, plan):
             return call(self, *args, **kwargs)
         finally:
             inside.pop()
-            applied("plan", told(runtime, n_layers, layers))
+            applied("plan", told(runtime, n_layers, changes, layers))
 
     torch.nn.Module.__call__ = called
 

@@ -152,6 +152,9 @@ FAILING = {**layer("0"), "fprop": STRANGE, "dgrad": None, "wgrad": STRANGE}
         ([FAILING, layer("1")], "module", "yes: 1 of 2 layers"),
         ([{**FAILING, "layout": "nhwc"}], "module", "yes: 1 of 1 layers"),
         ([OWN], "module", "yes: 1 of 1 layers"),
+        ([layer("renamed"), OWN], "module", "no: no convolution of the plan ran"),
+        ([{**OWN, "module": "renamed", "layout": "nhwc"}, OWN], "module", "no: no convolution of the plan ran"),
+        ([{**OWN, "module": "renamed"}, OWN], "module", "yes: 1 of 2 layers"),
     ],
 )
 def test_the_use_of_a_plan_counts_its_layers(layers: list[dict[str, Any]], keys: str, said: str) -> None:
@@ -163,7 +166,8 @@ def test_the_use_of_a_plan_counts_its_layers(layers: list[dict[str, Any]], keys:
     found = runtime.apply(net, document, lambda line: None)
     net(torch.randn(4, 8, 12, 12)).square().mean().backward()
     n_layers = len({runtime.key(document, entry) for entry in layers})
-    told = importlib.import_module("traceview_inject.plan").told(runtime, n_layers, found)
+    changes = any(map(runtime.is_changed, layers))
+    told = importlib.import_module("traceview_inject.plan").told(runtime, n_layers, changes, found)
     runtime.remove(net)
     assert told.startswith(said)
 
