@@ -571,6 +571,19 @@ def test_a_saved_run_compares_like_the_capture(tmp_path: Path) -> None:
     assert compare.compare([again, b]) == compare.compare([a, b])
 
 
+@pytest.mark.slow
+def test_a_copy_in_a_saved_run_does_not_count(tmp_path: Path) -> None:
+    """A file may hold copies, which were not refused before; averages of logs, without steps, are equal by chance."""
+    old, new = (measured(stepping((length, length + 1)), tmp_path / str(length)) for length in (1000, 1003))
+    data = compare.saved([compare.side([old, new])])
+    data += [{**entry, "name": "copy"} for entry in data]
+    (found,), _ = compare.measures([["main.json"]], lambda path, _: compare.restored(data, path))
+    assert [run.name for run in found.recordings] == [old.name, new.name]
+    for entry in data:
+        entry["facts"]["block"]["rows"] = []
+    assert len(compare.restored(data, "main.json").recordings) == 4
+
+
 @pytest.mark.parametrize(
     "damage", ["[]", "null", '[{"name": "x"}]', '[{"name": 1, "footer": [], "facts": {"run": 3}}]']
 )

@@ -207,7 +207,7 @@ def saved(runs: Sequence[Run]) -> list[dict[str, Any]]:
 
 
 def restored(data: object, source: str) -> Run:
-    """The first run of what `saved` made, with all its recordings. Raises `InputError` for anything else."""
+    """The first run of what `saved` made, with its recordings but no copies. Raises `InputError` for anything else."""
     try:
         side = [entry for entry in data if entry["side"] == data[0]["side"]]  # type: ignore[attr-defined,index]
         # Neither NaN nor infinity, nor half a character in a name: this project writes none of them.
@@ -216,9 +216,12 @@ def restored(data: object, source: str) -> Run:
         first = recordings[0]
     except (TypeError, KeyError, IndexError, ValueError, AttributeError, RecursionError) as error:
         raise InputError(f"{source} is not a comparison written by `traceview compare --format json`.") from error
+    distinct: list[Run] = []
     for run in recordings:
         _check(run.facts, source)
-    return replace(first, others=tuple(recordings[1:]))
+        if not run.facts["block"].rows or all(run.facts != one.facts for one in distinct):
+            distinct.append(run)
+    return replace(first, others=tuple(distinct[1:]))
 
 
 def _restored(entry: Mapping[str, Any]) -> Run:
