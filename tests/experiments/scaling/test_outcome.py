@@ -39,7 +39,8 @@ def test_runs_of_other_sessions_are_no_pairs() -> None:
     """Two ranks were added a week after six rounds of one rank; three more rounds run both, one after the other."""
 
     def at(first_s: int, rows: list[dict[str, Any]], **more: Any) -> list[dict[str, Any]]:
-        return [row | {"started_unix_ns": (first_s + 10 * row["round"]) * 10**9} | more for row in rows]
+        window = {"total_ns": 4 * 10**9, **more}
+        return [row | {"started_unix_ns": (first_s + 10 * row["round"]) * 10**9} | window for row in rows]
 
     one, two, week_s = at(0, rounds(6, 1, 32, 10)), rounds(6, 2, 32, 13), 7 * 86_400
     assert points([*one, *at(5, two)])[1]["speedup"] == pytest.approx(20 / 13)
@@ -50,6 +51,21 @@ def test_runs_of_other_sessions_are_no_pairs() -> None:
     more = [*at(week_s, rounds(9, 1, 32, 10)[6:]), *at(week_s + 5, rounds(9, 2, 32, 12.5)[6:])]
     _, point = points([*one, *at(week_s, two), *more])
     assert (point["verdict"], point["speedup"], point["runs"]) == ("faster", pytest.approx(1.6), 3)
+
+
+@pytest.mark.parametrize(
+    ("pause_s", "found"), [(3, ("faster", None, 3)), (7 * 86_400, ("cannot decide", "2 of at least 3 rounds", 2))]
+)
+def test_a_round_that_was_cut_is_a_pair_only_where_it_goes_on_soon(pause_s: int, found: tuple[Any, ...]) -> None:
+    """A run of one rank takes 30 s, of four 20 s in between and of two 5 s; round 1 ends after its first run."""
+    runs, now_s = [], 0
+    for number in (1, 2, 3):
+        for ranks, seconds in ((1, 30), (4, 20), (2, 5)):
+            window = {"started_unix_ns": now_s * 10**9, "total_ns": seconds * 10**9}
+            runs.append(run(number, ranks, 32, 10 * (1.25 if not now_s else 1), **window))
+            now_s += seconds + (pause_s if len(runs) == 1 else 1)
+    two = points(runs)[1]
+    assert (two["verdict"], two["reason"], two["runs"]) == found
 
 
 def test_three_rounds_give_an_interval_with_the_share_it_has_and_two_none() -> None:

@@ -34,10 +34,11 @@ Row = dict[str, Any]
 
 def points(runs: Sequence[Row]) -> list[Row]:
     """A row of `scaling_points` for every ranks and batch that was run."""
+    runs = [{"started_unix_ns": 0, "total_ns": 0, **row} for row in runs]
     groups: dict[tuple[Any, ...], list[Row]] = {}
     for row in runs:
         groups.setdefault((row.get("mode"), row["ranks"], row.get("batch"), row.get("global_batch")), []).append(row)
-    return [_point(group, _base(group, groups.values())) for _, group in sorted(groups.items(), key=_order)]
+    return [_point(group, _base(group, groups.values()), runs) for _, group in sorted(groups.items(), key=_order)]
 
 
 def _order(item: tuple[tuple[Any, ...], list[Row]]) -> tuple[Any, ...]:
@@ -57,7 +58,7 @@ def _base(group: Sequence[Row], groups: Iterable[Sequence[Row]]) -> Sequence[Row
     return min(others, key=lambda other: int(other[0]["ranks"]))
 
 
-def _point(group: Sequence[Row], base: Sequence[Row]) -> Row:
+def _point(group: Sequence[Row], base: Sequence[Row], runs: Sequence[Row]) -> Row:
     first = group[0]
     timed = [row for row in group if row.get("step_ns")]
     step_ns = statistics.median(row["step_ns"] for row in timed) if timed else None
@@ -76,7 +77,7 @@ def _point(group: Sequence[Row], base: Sequence[Row]) -> Row:
         noisy = _n_noisy([(row,) for row in timed])
         return found | {"runs": len(timed), "noisy": noisy, "speedup": 1.0, "verdict": BASE}
     pairs = _pairs(base, timed)
-    beside = [pair for pair in pairs if _is_beside(*pair, [*base, *timed])]
+    beside = [pair for pair in pairs if _is_beside(*pair, runs)]
     return found | ({"runs": 0, "verdict": UNDECIDED, "reason": APART} if pairs and not beside else _compared(beside))
 
 
@@ -93,10 +94,12 @@ def _pairs(base: Sequence[Row], timed: Sequence[Row]) -> list[tuple[Row, Row]]:
 
 
 def _is_beside(base: Row, other: Row, runs: Iterable[Row]) -> bool:
-    """Whether two runs of a round had as many cores, and no run of another round was made between them."""
-    first, last = sorted(row.get("started_unix_ns") or 0 for row in (base, other))
-    between = [row for row in runs if first < (row.get("started_unix_ns") or 0) < last]
-    return base.get("cores") == other.get("cores") and all(row["round"] == base["round"] for row in between)
+    """Whether two runs of a round had as many cores, with no other round and no longer pause between than they took."""
+    (begin, first_ns), (last, last_ns) = sorted((row["started_unix_ns"], row["total_ns"]) for row in (base, other))
+    between = [row for row in runs if begin < row["started_unix_ns"] < last]
+    ran_ns = first_ns + sum(row["total_ns"] for row in between) + last_ns
+    is_at_once = last + last_ns - begin <= 2 * ran_ns and all(row["round"] == base["round"] for row in between)
+    return bool(is_at_once and base.get("cores") == other.get("cores"))
 
 
 def _n_noisy(rounds: Sequence[Sequence[Row]]) -> int:
