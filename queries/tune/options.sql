@@ -14,7 +14,7 @@
 -- speedup = "step time without it over that with it"
 -- interval = "95 % interval of that; none below six pairs"
 -- verdict = "faster, slower, no difference seen, cannot decide, too noisy, dropped, not tried, failed, not applicable"
--- bound = "the speed-up that the advice rule allows at most, and whether it was reached"
+-- bound = "the speed-up that the advice rule allows at most, and whether the one measured reached it, shown or not"
 -- named_by = "the advice rule that named the option"
 -- numbers = "loss and parameters after equal steps and seeds: equal, close, changed (largest difference), not seen"
 -- cpu_speedup = "the same ratio of processor times, which other programs disturb less"

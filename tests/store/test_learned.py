@@ -57,6 +57,15 @@ def test_a_gain_that_is_not_told_from_chance_reaches_no_bound() -> None:
     )
 
 
+def test_what_screening_alone_measured_reaches_no_bound(tmp_path: Path) -> None:
+    """Also in a line that an earlier version wrote, which has no verdict."""
+    remember("page_faults", 1.2, 1.19, is_proved=False)
+    (file,) = (tmp_path / "traceview" / "tuned").iterdir()
+    file.write_text(file.read_text().replace(', "is_faster": true', ""))
+    assert "is_faster" not in file.read_text()
+    assert told("page_faults", TORCH).endswith("reached in 0 of 1 within a factor of 1.5, 1 of 1 by screening alone.")
+
+
 def test_other_frameworks_and_devices_are_counted_and_left_out() -> None:
     remember("data_loading", 2.0, 2.0, TENSORFLOW)
     remember("data_loading", 2.0, 2.0, TENSORFLOW)

@@ -100,8 +100,8 @@ class Measured:
 
     @property
     def reached(self) -> int:
-        """In how many the bound was reached."""
-        return sum(trial.is_faster and trial.share >= 1 / WITHIN for trial in self.trials)
+        """In how many final pairs show that the bound was reached."""
+        return sum(trial.is_proved and trial.is_faster and trial.share >= 1 / WITHIN for trial in self.trials)
 
     @property
     def screened(self) -> int:
