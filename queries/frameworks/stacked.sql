@@ -1,9 +1,9 @@
 -- title = "One step by layer and pass"
 -- doc = """One bar for each framework: its layers forward, then backward, then what is of neither. From one recording
 -- of each with the profiler on, or from a table of published times of layers; bars of different sources are not to be
--- held against each other. Layers whose names begin alike (conv2/filter and conv2/relu, inception3a.one and
--- inception3a.five) are one, by as few parts of the names as make four groups of a framework; of many groups those that
--- take the most stand alone."""
+-- held against each other. Published times of whole training steps, which hold both passes, have a bar of their own.
+-- Layers whose names begin alike (conv2/filter and conv2/relu, inception3a.one and inception3a.five) are one, by as few
+-- parts of the names as make four groups of a framework; of many groups those that take the most stand alone."""
 -- cannot = "No times of layers: traceview study frameworks records them after its times, study import reads tables."
 -- leave_out = ["position"]
 -- [chart]
@@ -15,16 +15,16 @@
 -- [params]
 -- most = { type = "BIGINT", default = 12, doc = "groups of layers that stand alone" }
 -- [columns]
--- what = "model, conditions, and the device and publication of an imported time"
+-- what = "model, conditions, and device and publication of an imported time; whether of whole training steps"
 -- framework = "as --frameworks names it; with the version of an imported time"
--- pass = "forward, backward, or other; both where the source does not tell"
+-- pass = "forward, backward, or other; both of whole steps, or where the source does not tell"
 -- position = "place of the layer, by its name"
 -- layer = "as the framework names it"
 -- busy_ns = "per step, overlaps counted once"
 WITH told AS (
     SELECT concat_ws(', ', model, 'batch ' || batch, threads || if(threads = 1, ' thread', ' threads'), layout,
-        device, source) AS what, concat_ws(' ', framework, version) AS framework,
-        coalesce(layer, '(no layer)') AS layer,
+        device, source, if(source IS NOT NULL AND mode = 'train', 'whole training steps', NULL)) AS what,
+        concat_ws(' ', framework, version) AS framework, coalesce(layer, '(no layer)') AS layer,
         coalesce(pass, if(mode IN ('forward', 'backward'), mode, 'both')) AS pass, sum(busy_ns) AS busy_ns
     FROM raw.framework_parts WHERE form IS NULL AND busy_ns > 0 AND (source IS NULL OR layer IS NOT NULL)
     GROUP BY ALL

@@ -210,7 +210,10 @@ def test_one_bar_of_layers_and_passes_for_each_framework(tmp_path: Path) -> None
     assert bars["keras"] == [
         (each, f"net/conv1/{name}", value) for each in passes[:2] for name, value in (("a", 100.0), ("b", 200.0))
     ]
-    assert bars["caffe"] == [("forward", "conv1", 2e6), ("backward", "conv1", 3e6), ("both", "conv1", 7e6)]
+    assert [(row["what"], row["pass"], row["busy_ns"]) for row in rows if row["framework"] == "caffe"] == [
+        ("lenet, mine", "forward", 2e6), ("lenet, mine", "backward", 3e6),
+        ("lenet, mine, whole training steps", "both", 7e6),
+    ]  # fmt: skip
     few = section(study, "stacked", most="1")
     assert {row["layer"] for row in few if row["framework"] == "torch"} == {"fc2", "(other layers)", "(no layer)"}
     assert sum(row["busy_ns"] for row in few) == sum(row["busy_ns"] for row in rows)

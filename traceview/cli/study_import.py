@@ -5,8 +5,8 @@ Reads logs of convnet-benchmarks (Torch 7, fbfft's tuner) and of `caffe time`, M
 width, out_channels, filter_height, filter_width and ms (or wall_ns); other columns as in the table algorithm_times
 (`traceview sql CAPTURE .schema`), workspace_mb, precision, and stride, pad, dilation and pass in short; of collectives
 a CSV with ranks, bytes and ms (DeepBench's mean_ms, or wall_ns); of frameworks a CSV with framework, model, pass
-(forward, gradient, train) and ms, and where it is known layer (then forward or backward), batch, version, threads,
-layout, device and source. Files that hold none are named.
+(forward, gradient, train) and ms, and where it is known layer (then forward, backward or train), batch, version,
+threads, layout, device and source. Files that hold none are named.
 """
 
 from __future__ import annotations

@@ -86,6 +86,11 @@ def test_layers_of_other_devices_and_versions_stand_apart(tmp_path: Path) -> Non
     ]
     assert ("lenet, Tesla K40, times.csv", "caffe 1.0", 5e5) in bars
     assert ("lenet, Tesla M40, times.csv", "caffe 0.9", 3e5) in bars
+    assert [bar for bar in bars if bar[1] == "caffe 1.0" and "M40" in bar[0]] == [
+        ("lenet, Tesla M40, times.csv", "caffe 1.0", 2e5),
+        ("lenet, Tesla M40, times.csv", "caffe 1.0", 6e5),
+        ("lenet, Tesla M40, times.csv, whole training steps", "caffe 1.0", 1e6),
+    ]
 
 
 @pytest.mark.parametrize(
