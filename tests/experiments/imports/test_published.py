@@ -217,6 +217,25 @@ def test_times_of_other_types_and_devices_in_deepbenchs_layout_are_told_apart(tm
         published.gather([file])
 
 
+def test_columns_that_no_pass_of_deepbenchs_layout_has_are_named(tmp_path: Path) -> None:
+    """Its workspace is that of the algorithm that it names, which is the forward pass's."""
+    file = tmp_path / "deepbench.csv"
+    more = "model,layer,algorithm,implementation,reason,direction,pass,ms,wall_ns,wall_low_ns"
+    file.write_text(
+        "W,H,C,N,K,S_filter_w,R_filter_h,pad_w,pad_h,stride_w,stride_h,fwd_ms,bwd_data_ms,bwd_filter_ms,fwd_algorithm,"
+        f"workspace_mb,dtype,{more}\n700,161,1,4,32,20,5,0,0,2,2,0.05,0.07,0.09,IMPLICIT_GEMM,100,fp16,"
+        "DeepSpeech,conv1,gemm,gemm,own,wgrad,forward,7,7000000,6000000\n"
+    )
+    found = published.gather([file])
+    columns = ("model", "direction", "wall_ns", "wall_low_ns", "algorithm", "workspace_bytes", "dtype")
+    assert [tuple(row.get(name) for name in columns) for row in found.rows["algorithm_times"]] == [
+        ("DeepBench", "fprop", 50_000, None, "implicit_gemm", 100_000_000, "float16"),
+        ("DeepBench", "dgrad", 70_000, None, None, None, "float16"),
+        ("DeepBench", "wgrad", 90_000, None, None, None, "float16"),
+    ]
+    assert found.lost == [(file, f"columns ({more.replace(',', ', ')})", 10)]
+
+
 @pytest.mark.shared
 def test_every_published_row_is_read(studies: published.Published) -> None:
     assert {file.name[:35]: n for file, n in studies.read} == {

@@ -51,7 +51,11 @@ COLUMNS = {column.name: column.type for column in BY_NAME[ALGORITHMS].columns if
 """Types of what a sweep may tell; an exported study was measured elsewhere: here its times are published ones."""
 SWEEP = {"", "rank", *COLUMNS, *SHORT, "status", "ms", "workspace_mb"}
 """Columns that are read, or that number rows: the nameless one of an index, and the rank of an exported study."""
-DEEPBENCH_COLUMNS = SWEEP | {*DEEPBENCH.values(), *DEEPBENCH_TIMES.values(), *DERIVED, "N", "fwd_algorithm"}
+COMMON = {"", "rank", "status", "backend", "backend_version", "device", "dtype", "precision", "threads", "source",
+          "groups", "dilation", "dilation_h", "dilation_w", "layout_in", "layout_out"}  # fmt: skip
+"""Columns of a sweep that hold for all passes of a row in DeepBench's layout."""
+FORWARD = ("fwd_algorithm", "workspace_mb", "workspace_bytes")
+DEEPBENCH_COLUMNS = COMMON | {*DEEPBENCH.values(), *DEEPBENCH_TIMES.values(), *DERIVED, *FORWARD, "N"}
 MOST_NAMED = 10
 """Columns left out that are named; the others are counted."""
 Row = dict[str, Any]
@@ -97,14 +101,15 @@ def _maker(names: set[str]) -> Callable[[Mapping[str, str]], Found]:
 
 def _deepbench(row: Mapping[str, str]) -> Found:
     name = f"{row['C']}x{row['H']}x{row['W']} k{row['K']} {row['R_filter_h']}x{row['S_filter_w']} s{row['stride_h']}"
-    told = (row.get("fwd_algorithm") or "").lower()
-    own = {column: str(int(row[theirs])) for column, theirs in {**DEEPBENCH, "batch": "N"}.items()}
-    own |= {"layer": name, "model": "DeepBench", "backend": row.get("backend") or "cuDNN", "wall_ns": ""}
+    told = {"layer": name, "model": "DeepBench", "backend": "cuDNN"}
+    told |= {column: row[column] for column in COMMON if row.get(column)}
+    told |= {column: str(int(row[theirs])) for column, theirs in {**DEEPBENCH, "batch": "N"}.items()}
+    forward = dict.fromkeys(("implementation", "algorithm"), (row.get("fwd_algorithm") or "").lower())
+    forward |= {column: row.get(column) or "" for column in FORWARD}
     for direction, column in DEEPBENCH_TIMES.items():
         if row.get(column):
-            forward = dict.fromkeys(("implementation", "algorithm"), told if direction == "fprop" else "")
-            forward["reason"] = "" if direction == "fprop" else FORWARD_ONLY
-            yield from _sweep({**row, **own, **forward, "direction": direction, "ms": row[column]})
+            own = forward if direction == "fprop" else {"reason": FORWARD_ONLY}
+            yield from _sweep({**told, **own, "direction": direction, "ms": row[column]})
 
 
 def _sweep(row: Mapping[str, str]) -> Found:
