@@ -1,7 +1,7 @@
 -- title = "By threads"
--- doc = """Frameworks that were run with several numbers of threads, all else equal: time, and how many times as fast
--- as with the fewest."""
--- cannot = "No framework was run with two numbers of threads: --threads 1,2."
+-- doc = """Frameworks that were run with several numbers of threads, version and all else equal: time, and how
+-- many times as fast as with the fewest."""
+-- cannot = "No framework was run in one version with two numbers of threads: --threads 1,2."
 -- leave_out = ["device", "layout", "batch"]
 -- [chart]
 -- kind = "curves"
@@ -11,7 +11,7 @@
 -- line = "framework"
 -- [columns]
 -- what = "model and pass"
--- framework = "as --frameworks names it"
+-- framework = "as --frameworks names it, with its version where several were measured"
 -- threads = "threads that it uses"
 -- time_ns = "mean over processes"
 -- speedup = "time with the fewest threads over this"

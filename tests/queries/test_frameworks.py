@@ -11,6 +11,7 @@ import pytest
 from asked import connected
 
 from traceview import sql
+from traceview.analysis import reports
 from traceview.experiments import results
 from traceview.paths import content
 
@@ -378,6 +379,16 @@ def test_a_speed_up_by_threads_is_doubted_as_its_times_are(tmp_path: Path) -> No
     assert found[: len(found) // 2] == [
         ("jax", 1, None), ("jax", 2, None), ("jax", 4, alone), ("torch", 1, busy), ("torch", 2, busy)
     ]  # fmt: skip
+
+
+def test_a_speed_up_by_threads_is_of_one_version(tmp_path: Path) -> None:
+    rows = [
+        *runs("torch", [10] * 3, [30] * 3, [50] * 3, version="2.12"),
+        *runs("torch", [6] * 3, [20] * 3, [30] * 3, version="2.13", threads=2),
+    ]
+    connection = connected(results.write(tmp_path / "study", {"framework_times": rows}, {"kind": "study frameworks"}))
+    found = reports.section(connection, sql.load(content("queries") / "frameworks/threads.sql"))
+    assert found.note == "No framework was run in one version with two numbers of threads: --threads 1,2."
 
 
 def test_every_two_frameworks_are_held_against_the_noise_not_only_the_fastest(tmp_path: Path) -> None:
