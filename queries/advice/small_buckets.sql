@@ -44,7 +44,7 @@ SELECT rank, format('{:.1f} collectives move {:.1f} kB in all and cost {:.3f} ms
         'high for sizes and times; some of the time may be waiting for other ranks') AS confidence,
     list(format('{}: {:.1f} calls, {:.1f} kB, {:.3f} ms', kind, calls, size_bytes / 1e3, exposed_ns / 1e6)
         ORDER BY lost_ns DESC, kind) AS evidence
-FROM kinds LEFT JOIN unknown_waits USING (rank)
+FROM kinds LEFT JOIN (FROM unknown_waits WHERE NOT is_apart) USING (rank)
 GROUP BY rank
 HAVING sum(calls) > $bucket_per_step AND 100.0 * sum(lost_ns) > $bucket_step_pct * any_value(step_ns)
 ORDER BY rank

@@ -9,6 +9,7 @@ import pytest
 from advised import answer, training
 from asked import connected
 from given import Given, section, write
+from jobs import Job
 
 from traceview.analysis import advice
 
@@ -119,7 +120,32 @@ def test_what_a_stage_waits_for_a_message_is_no_sure_cost_of_communication(tmp_p
     assert (found[RULE].rank, found[RULE].saving_ns) == (1, 530_000)
     for rule in (RULE, "communication_bound"):
         assert found[rule].confidence == (
-            "low: most of the communication time of rank 1 is in recv, of which no call is matched across ranks: "
-            "how much of it is waiting is not known"
+            "low: most of the exposed communication time of rank 1 is in recv, of which no call is matched across "
+            "ranks: how much of it is waiting is not known"
         )
     assert found["small_buckets"].status == "not found", "no bucket joins messages of micro-batches"
+
+
+@pytest.mark.parametrize("is_hidden", [True, False])
+def test_messages_count_where_nothing_hides_them_and_never_for_collectives(tmp_path: Path, is_hidden: bool) -> None:
+    """A message of 148 us beneath a kernel or in a gap; eleven matched all-reduces of 12 us are exposed."""
+    job = Job(ranks=2, compute=150.0, buckets=11, transfer=12.0, size_bytes=4000).build()
+    for given, what in zip(job, ("send", "recv"), strict=True):
+        for number, step in enumerate(given.rows["ranges"]):
+            start, kernel = step["start_ns"] / 1000 + (11 if is_hidden else 845), 3_000_000 + 1000 * given.rank + number
+            given.kernel("ncclDevKernel_SendRecv(int)", start, start + 148, start - 5, stream=21, id=kernel)
+            facts = {"kind": what, "group_name": "1", "group_size": 2, "sequence": number, "size_bytes": 100_000}
+            times = {"start_ns": round(start * 1000), "dur_ns": 148_000}
+            given.add("collectives", name="nccl", kernel_id=kernel, **facts, **times)
+    write(tmp_path, *job)
+    rules = advice.load([RULE, "small_buckets", "straggler", "rank_skew"])
+    with connected(tmp_path) as connection:
+        found = {said.rule: said for said in advice.run(connection, rules)}
+    assert (found[RULE].saving_ns, found["small_buckets"].saving_ns) == (132_000 if is_hidden else 280_000, 132_000)
+    assert found[RULE].confidence.startswith(
+        "high for the time; up to 0.000 ms of it is waiting for other ranks, known of 66 of 72 calls"
+        if is_hidden
+        else "low: most of the exposed communication time of rank 0 is in send"
+    )
+    assert found["small_buckets"].confidence.startswith("high for sizes and times")
+    assert found["straggler"].status == found["rank_skew"].status == ("not found" if is_hidden else "cannot tell")
