@@ -129,6 +129,27 @@ def test_a_rank_that_the_graph_has_no_room_for_is_bounded_by_those_in_it(
     assert copied.path_reason == "rank 2 is not in the graph of step 2"
 
 
+def test_copies_of_a_rank_that_the_graph_has_no_room_for_have_no_bound_of_another_rank(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The late rank 3 copies 40 us before it computes, on the path; rank 2 copies 240 us, and waits longest."""
+    monkeypatch.setattr(advice_path, "MOST_RANKS", 2)
+    late = {2: 250.0, 3: 600.0}
+    job = Job(
+        steps=4,
+        late=lambda step, rank: late.get(rank, 100.0),
+        why="host",
+        slow=lambda step, rank: 0.1 if rank == 2 else 1.0,
+    ).build()
+    for rank, lasting in ((2, 240), (3, 40)):
+        for step in job[rank].rows["ranges"]:
+            end = step["start_ns"] / 1000 + 8 + late[rank]
+            job[rank].copy("HtoD", end - lasting, end, end - lasting - 5, src_kind="pageable", size_bytes=1_000_000)
+    copied = said(tmp_path, *job, rules=("pageable_copies",))["pageable_copies"]
+    assert (copied.rank, copied.path, copied.saving_ns) == (2, certainty.NOT_KNOWN, 242_000)
+    assert copied.path_reason == "rank 2 is not in the graph of step 2"
+
+
 def test_a_copy_goes_with_the_wait_of_its_call(tmp_path: Path) -> None:
     """A blocking copy of 100 us, and 91 us until the convolution after it begins: without it the host goes on at 50."""
     given = training(3)

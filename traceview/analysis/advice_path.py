@@ -159,16 +159,15 @@ def _bounded(
     rows = wrapped.run(connection, values)
     chosen = np.array([number for number, *_ in rows if number is not None], np.int64)
     counted = {rank: (ns, mean_ns) for number, rank, ns, mean_ns in rows if number is None}
-    is_here = found.rank in path.graph.rank
     here_ns, mean_ns = counted.get(found.rank, (0, 0.0))
-    if not is_here:
-        # A rank that the graph has no room for has the bound of that which has most of it.
-        here_ns = max((ns for ns, _ in counted.values()), default=0)
-    saved_ns = _saved(path, chosen, removed.extra["gone"]) if here_ns else 0
-    if not (saved_ns or is_here):
-        return replace(found, path=NOT_KNOWN, path_reason=f"rank {found.rank} is not in the graph of {path.what}")
+    if found.rank not in path.graph.rank:
+        if removed.name != "communication":
+            return replace(found, path=NOT_KNOWN, path_reason=f"rank {found.rank} is not in the graph of {path.what}")
+        # Ranks communicate with each other: the step has as much of it for one that the graph has no room for.
+        here_ns, mean_ns = max(counted.values(), default=(0, 0.0))
     if not here_ns:
         return replace(found, path=NOT_KNOWN, path_reason=f"there is none of it in {path.what}, which the path is of")
+    saved_ns = _saved(path, chosen, removed.extra["gone"])
     # Where the mean step has more of it than this one, the same part of it is on the path.
     most_ns = min(found.saving_ns or 0, round(saved_ns * max(1.0, mean_ns / here_ns)))
     if most_ns or not len(chosen):
