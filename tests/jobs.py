@@ -39,6 +39,8 @@ class Job:
     gives_up: float = 600e6
     slow: Callable[[int, int], float] = lambda step, rank: 1.0
     """How many times as long a rank computes in a step."""
+    between: Callable[[int, int], float] = lambda step, rank: 0.0
+    """How much longer than the others a rank computes behind the first collective of a step."""
     recorded_steps: Callable[[int], int | None] = lambda rank: None
     """How many steps a rank records, where not all."""
     made: list[Given] = field(default_factory=list)
@@ -57,9 +59,10 @@ class Job:
             free = [begin] * self.ranks
             for rank in range(self.ranks):
                 free[rank] += self._before(rank, begin, self.late(step, rank))
-            for _ in range(self.buckets):
+            for nth in range(self.buckets):
                 free = self._reduce(number, free)
-                free = [self._kernel(rank, at, 50.0) for rank, at in enumerate(free)]
+                more = [0.0 if nth else self.between(step, rank) for rank in range(self.ranks)]
+                free = [self._kernel(rank, at, 50.0 + more[rank]) for rank, at in enumerate(free)]
                 number += 1
             end = max(max(free) + 50.0, begin + STEP)
             for rank, given in enumerate(self.made):

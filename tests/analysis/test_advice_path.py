@@ -113,6 +113,40 @@ def test_waiting_of_other_steps_makes_no_more_of_a_transfer(tmp_path: Path) -> N
     assert (found.path, found.saving_ns) == (certainty.ON, 300_000)
 
 
+def test_waiting_for_each_other_in_turns_within_a_step_goes_with_the_transfers(tmp_path: Path) -> None:
+    """In four steps of nine each rank is 400 us late once: it computes 400 us more there, and waits for as long."""
+    turns = (1, 2, 5, 6)
+    job = Job(
+        ranks=2,
+        steps=9,
+        transfer=50.0,
+        late=lambda step, rank: 400.0 if step in turns and rank == 0 else 0.0,
+        between=lambda step, rank: 400.0 if step in turns and rank == 1 else 0.0,
+    )
+    found = said(tmp_path, *job.build(), rules=("exposed_communication",))["exposed_communication"]
+    assert (found.work_ns, found.path, found.saving_ns) == (277_778, certainty.ON, 277_778)
+
+
+def test_transfers_as_short_as_the_error_of_the_clocks_count_as_on_the_late_rank(tmp_path: Path) -> None:
+    """Rank 3 is late, and leaves 13 us after it came; rank 2 leaves 3 us after that in four steps, then 15 us."""
+    job = Job(
+        steps=8,
+        buckets=1,
+        transfer=3.0,
+        size_bytes=8,
+        slow=lambda step, rank: 2.0 if rank == 3 else 1.0,
+        jitter=lambda number, rank: {2: 12.0 * (number > 3), 3: 10.0}.get(rank, 0.0),
+        clock=lambda at, rank: at + 2000.0 * (rank > 1),
+        host=lambda rank: "ab"[rank > 1],
+    ).build()
+    for given in job:
+        for step in given.rows["ranges"]:
+            start = step["start_ns"] / 1000
+            given.call("cudaDeviceSynchronize", start + 15, start + 995)
+    found = said(tmp_path, *job, rules=("exposed_communication",))["exposed_communication"]
+    assert (found.path, found.saving_ns) == (certainty.ON, 15_000), "with 2 us of what the clocks are wrong by"
+
+
 def test_a_rank_that_the_graph_has_no_room_for_is_bounded_by_those_in_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -301,9 +335,10 @@ def test_what_goes_is_what_the_rule_counts(trace: str, shared: Path, captures) -
         ((all_ns,),) = connection.execute(text).fetchall()
         steps = connection.execute(f"SELECT n_steps FROM scope WHERE rank = {finding.rank}").fetchall()[0][0]
         if query.name == "communication":
-            text = "SELECT sum(greatest(step_exposed_ns - step_transfer_ns, 0)) FROM complete_waits WHERE rank ="
-            ((waiting_ns,),) = connection.execute(f"{text} {finding.rank}").fetchall()
-            all_ns += waiting_ns or 0
+            text = """SELECT sum(own_ns - least_ns) FROM (SELECT *, min(own_ns) OVER (PARTITION BY step) AS least_ns
+                FROM (SELECT rank, step, sum(step_exposed_ns) AS own_ns FROM exchanges GROUP BY ALL)) WHERE rank ="""
+            ((beyond_least_ns,),) = connection.execute(f"{text} {finding.rank}").fetchall()
+            all_ns += beyond_least_ns
         assert all_ns / max(steps, 1) == pytest.approx(finding.work_ns, rel=1e-6), finding.rule
         compared += 1
     assert compared >= 2

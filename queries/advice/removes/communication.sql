@@ -1,9 +1,14 @@
 -- title = "Communication, and waiting for other ranks in it"
--- doc = """Transfers take no time, and no rank waits for another in them; a rank that is late stays late, so waiting
--- that is known to be that is not counted."""
+-- doc = """Transfers take no time, and no rank waits for another in them; a rank that is late stays late. So of
+-- what is exposed in a step as much counts as the rank with the least of it has: the step becomes no shorter than what
+-- else that rank does."""
 -- gone = ["time", "waits"]
 -- needs = ["stream_waits"]
-SELECT e.id, e.rank, e.start_ns AS at_ns,
-    least(e.step_exposed_ns, coalesce(w.step_transfer_ns, e.step_exposed_ns)) AS counted_ns
-FROM exchanges e LEFT JOIN complete_waits w ON w.rank = e.rank AND w.id = e.id
-ORDER BY e.id, at_ns
+WITH sent AS (
+    SELECT id, rank, step, start_ns, step_exposed_ns, sum(step_exposed_ns) OVER (PARTITION BY rank, step) AS own_ns
+    FROM exchanges
+)
+SELECT id, rank, start_ns AS at_ns,
+    step_exposed_ns * min(nullif(own_ns, 0)) OVER (PARTITION BY step) / own_ns AS counted_ns
+FROM sent
+ORDER BY id, at_ns
