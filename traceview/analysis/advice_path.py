@@ -160,8 +160,11 @@ def _bounded(
     chosen = np.array([number for number, *_ in rows if number is not None], np.int64)
     counted = {rank: (ns, mean_ns) for number, rank, ns, mean_ns in rows if number is None}
     here_ns, mean_ns = counted.get(found.rank, (0, 0.0))
+    is_shared = removed.name == "communication"
+    if not is_shared:  # What the rule counts, and no less of it.
+        mean_ns = found.saving_ns or 0
     if found.rank not in path.graph.rank:
-        if removed.name != "communication":
+        if not is_shared:
             return replace(found, path=NOT_KNOWN, path_reason=f"rank {found.rank} is not in the graph of {path.what}")
         # Ranks communicate with each other: the step has as much of it for one that the graph has no room for.
         here_ns, mean_ns = max(counted.values(), default=(0, 0.0))

@@ -5,10 +5,11 @@
 -- gone = ["time", "waits"]
 -- needs = ["stream_waits"]
 WITH sent AS (
-    SELECT id, rank, step, start_ns, step_exposed_ns, sum(step_exposed_ns) OVER (PARTITION BY rank, step) AS own_ns
+    SELECT id, rank, step, start_ns, if(is_counted, step_exposed_ns, 0) AS exposed_ns,
+        sum(step_exposed_ns) OVER (PARTITION BY rank, step) AS own_ns
     FROM exchanges
 )
 SELECT id, rank, start_ns AS at_ns,
-    step_exposed_ns * min(nullif(own_ns, 0)) OVER (PARTITION BY step) / own_ns AS counted_ns
+    exposed_ns * min(nullif(own_ns, 0)) OVER (PARTITION BY step) / own_ns AS counted_ns
 FROM sent
 ORDER BY id, at_ns

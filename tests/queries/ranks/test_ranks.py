@@ -546,7 +546,8 @@ def test_an_all_reduce_of_activations_is_tensor_parallel(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("description", "verdict"),
     [("TENSOR_MODEL_PARALLEL_GROUP", "tensor parallel: by the name of the group"),
-     ("mesh_dp", "data parallel: by the name of the group"), ("mesh_dp_cp", "context and data parallel: by the name of the group"),
+     ("mesh_dp", "data parallel: by the name of the group"),
+     ("mesh_dp_cp", "context and data parallel: by the name of the group"),
      ("default_pg", "data parallel: the same work, gradients added up")],
 )  # fmt: skip
 def test_the_name_of_a_group_decides_how_its_work_is_divided(tmp_path: Path, description: str, verdict: str) -> None:
