@@ -267,11 +267,11 @@ def test_where_the_path_cannot_be_had_it_says_so_and_the_order_stays(tmp_path: P
     for start in (0, 1000, 2000):
         given.kernel(TO_NHWC, start + 20, start + 120)
         given.kernel(CONVOLUTION, start + 120, start + 720)
-    found = said(tmp_path, given, rules=("layout_between_operators",))["layout_between_operators"]
+    found = said(tmp_path, given, rules=("layout_in_convolutions",))["layout_in_convolutions"]
     assert (found.path, found.path_saving_ns) == (certainty.NOT_KNOWN, None)
     assert found.saving_ns == found.work_ns
     assert findings.path_reasons([found]) == [
-        "Critical path not known for layout_between_operators: "
+        "Critical path not known for layout_in_convolutions: "
         "the trace does not say which call launched what runs on the device."
     ]
 
