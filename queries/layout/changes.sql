@@ -7,7 +7,7 @@
 -- kernels = ["name"]
 -- [columns]
 -- layer = "layer, else the operator that caused it"
--- place = "inside a convolution call, between operators, or (unknown) where no operator is recorded for it"
+-- place = "inside a convolution call, between operators, or (unknown): no operator recorded, no convolution beside it"
 -- direction = "pass of the convolution it belongs to"
 -- source = "format before"
 -- target = "format after"

@@ -4,7 +4,7 @@
 -- library beside its kernels are inside, and of others nothing tells."""
 -- cannot = "No layout conversions in this trace."
 -- [columns]
--- place = "inside a convolution call, between operators, or (unknown) where no operator is recorded for it"
+-- place = "inside a convolution call, between operators, or (unknown): no operator recorded, no convolution beside it"
 -- calls = "{per step|in the recording}"
 -- busy_ns = "device time {per step|in the recording}, overlaps counted once"
 -- busy_pct = "of all device time"

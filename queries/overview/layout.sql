@@ -9,7 +9,7 @@
 -- leave_out = ["conv_pct", "calls"]
 -- rest = ["calls", "busy_ns", "busy_pct", "conv_pct"]
 -- [columns]
--- place = "inside a convolution call, between operators, or (unknown) where no operator is recorded for it"
+-- place = "inside a convolution call, between operators, or (unknown): no operator recorded, no convolution beside it"
 -- name = "kernel or primitive"
 -- calls = "{per step|in the recording}"
 -- busy_ns = "device time {per step|in the recording}, overlaps counted once"

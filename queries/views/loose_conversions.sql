@@ -6,23 +6,19 @@
 -- [columns]
 -- id = "the activity"
 -- has_place = "whether it is between operators; true where no operators are recorded"
-WITH RECURSIVE shuffle AS (
-    SELECT DISTINCT name FROM (SELECT name FROM raw.ops UNION ALL SELECT name FROM counted)
-    WHERE regexp_matches(name,
-        '(?i)((pixel_?(un)?|channel_?)shuffle|space_?to_?(depth|batch)|(depth|batch)_?to_?space|[sd]2[ds]_n)[^/]*$')
-        -- What TensorFlow's optimizer of layouts adds has the name of what it works for.
-        AND NOT contains(name, 'LayoutOptimizer')
-), reshaping AS (
-    SELECT id FROM raw.ops WHERE name IN (FROM shuffle)
-    UNION ALL
-    SELECT o.id FROM raw.ops o JOIN reshaping r ON r.id = o.parent_id
+WITH placed AS (
+    SELECT c.id, c.rank, o.name, o.hlo_op, concat_ws(' < ', c.name, o.path) AS inside
+    FROM counted c LEFT JOIN raw.ops o ON o.id = c.op_id WHERE c.category = 'layout_transpose'
 ), own AS (
-    -- What XLA itself adds has the instruction's name, behind the scope of what it works for.
-    SELECT c.id FROM counted c JOIN raw.ops o ON o.id = c.op_id
-    WHERE c.category = 'layout_transpose' AND (regexp_matches(o.name, ':Reorder(In|Out)put$')
-        OR o.hlo_op <> 'transpose' AND ends_with(o.name, '/' || o.hlo_op)
-        AND (o.rank, regexp_replace(o.name, '[^/]*$', '')) IN (
-            SELECT (rank, regexp_replace(op_name, '[^/]*$', '')) FROM counted WHERE category = 'conv'))
+    SELECT id FROM placed
+    WHERE regexp_matches(name, ':Reorder(In|Out)put$')
+        -- What XLA itself adds has the instruction's name, behind the scope of what it works for.
+        OR hlo_op <> 'transpose' AND ends_with(name, '/' || hlo_op)
+        AND (rank, regexp_replace(name, '[^/]*$', '')) IN (
+            SELECT (rank, regexp_replace(op_name, '[^/]*$', '')) FROM counted WHERE category = 'conv')
+        -- What TensorFlow's optimizer of layouts adds has the name of what it works for.
+        OR NOT contains(inside, 'LayoutOptimizer') AND regexp_matches(inside, '(?i)((pixel_?(un)?|channel_?)shuffle'
+            || '|space_?to_?(depth|batch)|(depth|batch)_?to_?space|[sd]2[ds]_n)[^/<]*(<|$)')
 )
 SELECT c.id, c.rank, c.name, c.op_name, c.start_ns, c.mean_ns, c.per, c.is_continued,
     c.op_id IS NOT NULL OR n.is_between OR c.rank IN (SELECT rank FROM recorded WHERE ops = 0) AS has_place
@@ -32,5 +28,4 @@ FROM counted c JOIN (
 ) n ON n.rank = c.rank AND n.name = c.name
 WHERE c.category = 'layout_transpose' AND c.call_id IS NULL AND c.id NOT IN (SELECT id FROM plain_reorders)
     AND c.id NOT IN (SELECT id FROM filter_conversions)
-    AND c.id NOT IN (FROM own) AND c.name NOT IN (FROM shuffle)
-    AND (c.op_id IS NULL OR c.op_id NOT IN (FROM reshaping))
+    AND c.id NOT IN (FROM own)
